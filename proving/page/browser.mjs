@@ -63,19 +63,28 @@ try {
   const key = async (name, code) => {
     for (const type of ['keyDown', 'keyUp']) await tell('Input.dispatchKeyEvent', { type, key: name, code: name, windowsVirtualKeyCode: code });
   };
-  await evaluated('document.activeElement.blur(); scrollTo(0, 0)');
   const reached = new Set();
-  for (let i = 0; i < 250; i += 1) {
-    await key('Tab', 9);
-    const at = await evaluated('(() => { const e = document.activeElement; return e === document.body ? "" : e.id || e.name || e.value || e.textContent; })()');
-    if (!at) break;
-    reached.add(at);
+  for (const tab of ['results', 'ask', 'check']) {
+    await evaluated(`chooseTab('${tab}'); byId('choose').open = true; document.activeElement.blur(); scrollTo(0, 0)`);
+    for (let i = 0; i < 250; i += 1) {
+      await key('Tab', 9);
+      const at = await evaluated('(() => { const e = document.activeElement; return e === document.body ? "" : e.id || e.name || e.value || e.textContent; })()');
+      if (!at) break;
+      reached.add(at);
+    }
   }
-  const wanted = ['files', 'question', 'call', 'duration', 'copy', 'on', 'depth', 'seed', 'copy-check'];
+  const wanted = ['tab-results', 'tab-ask', 'tab-check', 'files', 'question', 'call', 'duration', 'copy', 'on', 'depth', 'seed', 'copy-check'];
   const missed = wanted.filter((name) => !reached.has(name));
   must('the tabulator reaches every control', missed.length === 0, missed.join(' '));
 
-  // Files are dropped as a user drops them.
+  await evaluated(`chooseTab('ask'); byId('tab-ask').focus()`);
+  await key('ArrowRight', 39);
+  must('an arrow key chooses the next tab', await evaluated('!byId("check").hidden && byId("ask").hidden && document.activeElement.id === "tab-check"'));
+  must('an error has the words of the page', (await evaluated(`inOwnWords("can't use --slack 5 µs on windows-11: this platform has no such tunable; on this system, use --resolution")`))
+    === "can't use “Timer slack” 5 µs on Windows 11 22H2 and later, client: this platform has no such tunable; on this system, use “Timer resolution”");
+
+  // Files are dropped as a user drops them; they open their tab.
+  await evaluated(`chooseTab('results')`);
   const where = await evaluated('(() => { scrollTo(0, 0); const { x, y } = byId("drop").getBoundingClientRect(); return { x: x + 20, y: y + 20 }; })()');
   const drop = async (files) => {
     const data = { items: [], files, dragOperationsMask: 1 };
@@ -86,7 +95,7 @@ try {
   await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
   must('a dropped result is reported', await evaluated('!!document.querySelector("#results-shown iframe")'), took(reported));
   await until('document.querySelector("#results-shown iframe").clientHeight > 2000');
-  await evaluated('document.querySelector("#results").scrollIntoView()');
+  await evaluated('chooseTab("results")');
   await pause(200);
   await picture('report');
   const heights = await evaluated('(() => { const f = document.querySelector("#results-shown iframe"); return [f.clientHeight, f.contentDocument.documentElement.scrollHeight]; })()');
@@ -160,7 +169,7 @@ try {
   await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
   must('a dropped result of why is shown', await evaluated('!!document.querySelector("#results-shown iframe")'));
   await pause(500);
-  await evaluated('document.querySelector("#results").scrollIntoView()');
+  await evaluated('chooseTab("results")');
   await picture('why');
   await evaluated('byId("forget").click()');
 
@@ -168,7 +177,7 @@ try {
   await evaluated('byId("checking").requestSubmit()');
   await until('document.documentElement.dataset.checked && document.querySelector("#checked iframe")');
   must('a check of a modelled machine', true, took(checking));
-  await evaluated('document.querySelector("#check").scrollIntoView()');
+  await evaluated('chooseTab("check")');
   await pause(500);
   await picture('check');
   await evaluated(`byId('checking').elements.depth.value = '--thorough'; byId('checking').requestSubmit(); undefined`);
@@ -181,7 +190,7 @@ try {
 
   await tell('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
   await tell('Emulation.setDeviceMetricsOverride', { width: 360, height: 1400, deviceScaleFactor: 1, mobile: true });
-  await evaluated(`restore(examples[0][1]); answerNow().then(() => document.querySelector('#ask').scrollIntoView())`);
+  await evaluated(`restore(examples[0][1]); answerNow().then(() => { chooseTab('ask'); scrollTo(0, 0); })`);
   must('nothing is wider than a narrow screen', await evaluated('document.documentElement.scrollWidth <= 360'),
     `${await evaluated('document.documentElement.scrollWidth')} px`);
   await picture('narrow-dark');

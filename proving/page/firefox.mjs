@@ -112,7 +112,7 @@ try {
   await until('!!document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
   must('a chosen result is reported', await evaluated('!!document.querySelector("#results-shown iframe")'), took(reported));
   await pause(500);
-  await evaluated('document.querySelector("#results").scrollIntoView()');
+  await evaluated('chooseTab("results")');
   await picture('firefox-report');
   await choose(results[1]);
   await until('document.querySelector("#results-shown iframe")?.title === "Comparison"');

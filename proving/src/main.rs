@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 mod archive;
 mod built;
+mod check;
 mod cross;
 mod emulate;
 mod exchange;
@@ -43,6 +44,8 @@ macro_rules! suites {
 const SUITES: &[Suite] = suites! {
     archive::command, "archive":
         "archive a simulated fleet, hold its page and other engines' answers against what is planted; --all, --fetch, --hosts N";
+    check::command, "check":
+        "an older `oversleep check` and today's by turns, idle and beside two busy threads: same conclusions, ten seconds; --old PATH";
     cross::command, "cross":
         "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it";
     emulate::command, "emulate":

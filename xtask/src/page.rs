@@ -25,7 +25,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const PAGE: &str = "crates/oversleep-cli/oversleep.html";
 const SOURCE: &str = "crates/oversleep-web/page";
 /// The page's script: its files in the order in which they are joined.
-const SCRIPT: &[&str] = &["elements", "client", "documents", "results", "question", "answer", "check", "begin"];
+const SCRIPT: &[&str] = &["elements", "tabs", "client", "documents", "results", "question", "answer", "check", "begin"];
 /// The output depends on this version of `wasm-opt`.
 const BINARYEN: &str = "binaryen@132.0.0";
 /// The WebAssembly features that rustc's output uses.

@@ -12,6 +12,9 @@
 //! thread that measures only notes each value in memory that both share (`live.rs`). Counters are read directly before
 //! and after a round; clock rate and temperature, which cost more to read, are read outside of these.
 //!
+//! Waits about whose microseconds nothing is concluded are measured several at once (`rounds/company.rs`), and a series
+//! whose rounds agree ends before its last one (`settled.rs`), so that a check takes ten seconds where nothing disturbs it.
+//!
 //! A neighbour is another process that holds a setting, for experiments about how one process affects another. On a real
 //! machine it is a second instance of this program, so `main` first checks whether it was started as one
 //! (`run_if_neighbour`); a program that doesn't check can't start neighbours. A neighbour ends at the end of its standard
@@ -48,6 +51,7 @@ mod recorder;
 mod registry;
 mod rounds;
 pub mod runtime_waits;
+mod settled;
 mod still;
 mod stop;
 mod wait_loop;

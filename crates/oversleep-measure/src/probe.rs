@@ -45,6 +45,17 @@ pub trait Probe: Send {
         None
     }
 
+    /// If nothing is concluded from the last microseconds of its waits: how often it ends one. It may then share a round's
+    /// time with others that end one as often.
+    fn company(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Whether its rounds so far suffice, so that it needs no more; `None` if it always has all of them.
+    fn is_settled(&self) -> Option<bool> {
+        None
+    }
+
     /// The conditions of its measuring thread.
     fn conditions(&self) -> &Conditions;
 

@@ -192,6 +192,19 @@ impl SeriesRecorder {
         }
     }
 
+    /// How long this process was stopped in the last round, as far as this series shows.
+    pub(crate) fn last_stopped(&self) -> Option<Nanos> {
+        self.series.rounds.last()?.disturbance.stalled_ns
+    }
+
+    /// Notes that a stop of this process in the last round was no longer than this.
+    pub(crate) fn note_stopped_at_most(&mut self, stopped: Nanos) {
+        if let Some(round) = self.series.rounds.last_mut() {
+            let stalled = &mut round.disturbance.stalled_ns;
+            *stalled = stalled.map(|known| known.min(stopped));
+        }
+    }
+
     /// Marks the series as unavailable; earlier values are kept.
     pub fn unavailable(&mut self, reason: Unavailable) {
         self.series.status = Status::Unavailable { reason };

@@ -12,6 +12,7 @@ use super::bench::Bench;
 use super::composed_waits::find_wait;
 use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
+use super::settled::is_settled;
 use super::wait_loop::{self, WaitTask};
 
 /// Measures one wait.
@@ -24,6 +25,8 @@ pub struct WaitProbe {
     task: WaitTask,
     rounds: u32,
     is_essential: bool,
+    is_about_rounding: bool,
+    ends_when_settled: bool,
     conditions: Conditions,
     /// Additional waits per round, whose lateness is split into its parts.
     split_waits: u64,
@@ -62,6 +65,8 @@ impl WaitProbe {
             task,
             rounds: amount.rounds.max(1),
             is_essential: false,
+            is_about_rounding: false,
+            ends_when_settled: false,
             conditions: Conditions::as_found(),
             split_waits: 0,
             split: None,
@@ -97,6 +102,16 @@ impl WaitProbe {
     /// The same, with all of its rounds even where others get fewer.
     pub fn essential(self) -> WaitProbe {
         WaitProbe { is_essential: true, ..self }
+    }
+
+    /// The same where nothing is concluded from the last microseconds, so that it may be measured beside others.
+    pub fn about_rounding(self) -> WaitProbe {
+        WaitProbe { is_about_rounding: true, ..self }
+    }
+
+    /// The same, ending with the round from which further ones would change no conclusion.
+    pub fn until_settled(self) -> WaitProbe {
+        WaitProbe { ends_when_settled: true, ..self }
     }
 
     /// The same with a key derived from its own.
@@ -191,6 +206,14 @@ impl Probe for WaitProbe {
 
     fn period(&self) -> Option<Nanos> {
         (self.task.pace == Pace::Periodic).then_some(self.task.requested)
+    }
+
+    fn company(&self) -> Option<Nanos> {
+        self.is_about_rounding.then_some(self.task.requested)
+    }
+
+    fn is_settled(&self) -> Option<bool> {
+        self.ends_when_settled.then(|| is_settled(self.recorder.series()))
     }
 
     fn conditions(&self) -> &Conditions {

@@ -220,6 +220,14 @@ pub struct Series {
     pub labels: Labels,
     /// How it ended.
     pub status: Status,
+    /// Whether its rounds agreed so well that further ones would have changed no conclusion: it ended with the round that
+    /// showed this. `false` where they never did, so that all planned rounds were measured; `None` where all always are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<bool>,
+    /// How many waits of other series were under way at the same time, begun one after the other so that they didn't end
+    /// together. `None` if it was measured alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub company: Option<u64>,
     /// Numbers of values.
     pub counts: Counts,
     /// Every value recorded, missed deadlines included.
@@ -270,6 +278,8 @@ impl Series {
             conditions: Conditions::as_found(),
             labels: Labels::new(),
             status: Status::Complete,
+            settled: None,
+            company: None,
             counts: Counts::default(),
             distribution: Distribution::default(),
             calls_only: None,

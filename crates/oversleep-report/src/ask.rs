@@ -10,7 +10,7 @@ use crate::listing::{FAINT, Page, STRONG};
 use crate::picture::{AnswerRow, Answers, Frame, Shape};
 use crate::view::bars::bars;
 use crate::view::comparison::View;
-use crate::view::pictures::Picture;
+use crate::view::pictures::{Picture, Wanted};
 use crate::view::select::distinct;
 use crate::view::sheet::Column;
 use crate::view::table::{Columns, Section};
@@ -152,7 +152,7 @@ pub fn pictures(replies: &[Reply]) -> Vec<Picture> {
             name: format!("answer-{}", i + 1),
             heading: heading(&group),
             caption: String::new(),
-            forms: Answers { frame, rows: group.iter().map(row).collect() }.forms(&heading(&group), ""),
+            forms: Answers { frame, rows: group.iter().map(row).collect() }.forms(&heading(&group), "", Wanted::All),
         })
     };
     questions.iter().enumerate().filter_map(picture).collect()

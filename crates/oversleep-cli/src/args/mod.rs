@@ -4,7 +4,9 @@
 mod output;
 mod run;
 
-pub use output::{Document, DocumentArgs, Documents, List, Named, OutputArgs, Read, export_help, exported};
+pub use output::{
+    Document, DocumentArgs, Documents, List, Named, OutputArgs, PictureFormat, Read, export_help, exported,
+};
 pub use oversleep_request::args::{
     AMOUNT, AskArgs, CheckArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, ModelArgs, PaceArg, RequestArgs,
     value,

@@ -26,6 +26,37 @@ impl Document {
     }
 }
 
+/// What pictures are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureFormat {
+    /// As they are drawn.
+    Svg,
+    /// In pixels.
+    Png,
+}
+
+impl PictureFormat {
+    /// Both.
+    pub const ALL: [PictureFormat; 2] = [PictureFormat::Svg, PictureFormat::Png];
+
+    /// The option, and the ending of its files.
+    pub fn name(self) -> &'static str {
+        match self {
+            PictureFormat::Svg => "svg",
+            PictureFormat::Png => "png",
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            PictureFormat::Svg => {
+                "Write each picture as an SVG file into a directory, which is created if there are any"
+            }
+            PictureFormat::Png => "The same as PNG files, for slides and papers: 1440 pixels wide",
+        }
+    }
+}
+
 /// A document that the user named.
 #[derive(Clone, Debug)]
 pub struct Named {
@@ -42,8 +73,8 @@ pub struct Named {
 pub struct DocumentArgs {
     /// The documents that were named.
     pub named: Vec<Named>,
-    /// The directory for pictures.
-    pub svg: Option<PathBuf>,
+    /// Directories for pictures, each with what they are written as.
+    pub pictures: Vec<(PictureFormat, PathBuf)>,
     /// The name that the result gets.
     pub name: Option<String>,
     /// Whether the terminal shows everything.
@@ -55,7 +86,7 @@ pub struct DocumentArgs {
 impl DocumentArgs {
     /// The options that name documents.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
-        self.named.iter().map(|named| named.option).chain(self.svg.is_some().then_some("svg"))
+        self.named.iter().map(|named| named.option).chain(self.pictures.iter().map(|(format, _)| format.name()))
     }
 
     /// Whether a document was named.
@@ -166,9 +197,10 @@ impl<U: Use> Args for Documents<U> {
         let out = "Write the data to FILE, as --json does; `report` and `compare` read a result there";
         command = command.arg(file("out", out));
         if U::HAS_PICTURES {
-            let svg = "Write each picture as an SVG file into a directory, which is created if there are any";
-            command = command
-                .arg(Arg::new("svg").long("svg").value_name("DIR").value_parser(value_parser!(PathBuf)).help(svg));
+            for format in PictureFormat::ALL {
+                let arg = Arg::new(format.name()).long(format.name()).value_name("DIR");
+                command = command.arg(arg.value_parser(value_parser!(PathBuf)).help(format.help()));
+            }
         }
         if U::HAS_PICTURES {
             command = command.arg(
@@ -210,7 +242,7 @@ impl<U: Use> FromArgMatches for Documents<U> {
         let exported = matches.try_get_many::<Named>("export").ok().flatten().into_iter().flatten().cloned();
         let args = DocumentArgs {
             named: named.chain(exported).collect(),
-            svg: path("svg"),
+            pictures: PictureFormat::ALL.into_iter().filter_map(|one| Some((one, path(one.name())?))).collect(),
             name: matches.try_get_one::<String>("name").ok().flatten().cloned(),
             full: is_set("full"),
             quiet: is_set("quiet"),

@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::message;
 
 const EXAMPLES: &[(&str, &str)] = &[
-    ("oversleep check", "everything, in under 20 s"),
+    ("oversleep check", "everything, in about 10 s; up to 20 s beside other programs"),
     ("oversleep check --quick", "the large effects, in about 5 s"),
     ("oversleep check --only B2,D1", "two experiments"),
     ("oversleep check --out r.json --quiet", "everything, into a result file, without progress"),

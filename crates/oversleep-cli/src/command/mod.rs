@@ -72,7 +72,7 @@ check takes less than 60 MB, however long it measures.";
     version,
     about = "Measures what clocks, sleeps, waits and threads really do here, explains why, and shows what helps",
     long_about = "Ask for one millisecond of sleep: oversleep shows what you get, why, and how to get what you asked for.\n\n\
-        Without a command it runs `check`, which measures this machine in under 20 s, prints its findings, and leaves a \
+        Without a command it runs `check`, which measures this machine in about ten seconds, prints its findings, and leaves a \
         result file and an HTML report in the current directory. It changes nothing on the machine unless you tell it to, \
         works without privileges, and needs no network.",
     before_help = start(),

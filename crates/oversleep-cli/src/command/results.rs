@@ -114,7 +114,7 @@ pub fn prepare(files: &[PathBuf], documents: &DocumentArgs) -> Result<Delivery, 
 
 /// Whether a document with pictures was named.
 pub fn needs_pictures(documents: &DocumentArgs) -> bool {
-    documents.svg.is_some() || documents.named.iter().any(|named| *named.format == HTML)
+    !documents.pictures.is_empty() || documents.named.iter().any(|named| *named.format == HTML)
 }
 
 impl Compared {

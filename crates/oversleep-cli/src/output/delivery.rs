@@ -8,13 +8,12 @@ use oversleep_record::date::Utc;
 use oversleep_record::words::counted;
 use oversleep_report::document::{self, Entry, HTML, JSON, Layout, Subject};
 use oversleep_report::terminal::Detail;
-use oversleep_report::view::pictures::Picture;
 
 use super::file::{self, Files};
 use super::place::{self, Places};
 use super::stdout::Reader;
-use super::{Contents, rescue, stdout};
-use crate::args::{Document, DocumentArgs, Named};
+use super::{Contents, pictures, rescue, stdout};
+use crate::args::{Document, DocumentArgs, Named, PictureFormat};
 use crate::exit::{Exit, Failure};
 use crate::message;
 use crate::width::width;
@@ -23,8 +22,8 @@ use crate::width::width;
 #[derive(Debug, Default)]
 pub struct Delivery {
     files: Vec<(&'static Entry, PathBuf)>,
-    /// The directory for pictures.
-    svg: Option<PathBuf>,
+    /// Directories for pictures.
+    pictures: Vec<(PictureFormat, PathBuf)>,
     /// The directory for files that the user did not name.
     automatic: Option<PathBuf>,
     stdout: Stdout,
@@ -127,7 +126,7 @@ impl Delivery {
     fn named(args: &DocumentArgs, mut places: Places) -> Result<Delivery, Failure> {
         message::leave_out_notes(args.quiet);
         let detail = if args.full { Detail::Full } else { Detail::Brief };
-        let mut delivery = Delivery { svg: args.svg.clone(), detail, ..Delivery::default() };
+        let mut delivery = Delivery { pictures: args.pictures.clone(), detail, ..Delivery::default() };
         for Named { option, format, path } in &args.named {
             match place::output(option, path)? {
                 Document::Stdout => delivery.claim_stdout(format, option)?,
@@ -142,9 +141,10 @@ impl Delivery {
         for (_, path) in &delivery.files {
             file::check(path).map_err(Failure::Failed)?;
         }
-        if let Some(directory) = &delivery.svg {
+        for (format, directory) in &delivery.pictures {
+            pictures::check(*format).map_err(Failure::Failed)?;
             file::check_in(directory).map_err(Failure::Failed)?;
-            places.add_pictures("svg", directory)?;
+            places.add_pictures(format.name(), directory)?;
         }
         Ok(delivery)
     }
@@ -178,11 +178,12 @@ impl Delivery {
             let written = files.replace(path, &|out| document::write(subject, format, &layout, out));
             tally.file(path, written, **format == JSON);
         }
-        if let Some(directory) = &self.svg {
-            let (shown, pictures) = (directory.display(), subject.pictures());
-            match write_all(&pictures, directory, &mut files) {
+        let drawn = if self.pictures.is_empty() { Vec::new() } else { subject.pictures() };
+        for (format, directory) in &self.pictures {
+            let (shown, option) = (directory.display(), format.name());
+            match pictures::write_all(&drawn, *format, directory, &mut files) {
                 Ok(0) => message::warning(&format!(
-                    "this has no pictures, so --svg writes nothing to '{shown}'; --html writes a page"
+                    "this has no pictures, so --{option} writes nothing to '{shown}'; --html writes a page"
                 )),
                 Ok(count) => tally.written.push(format!("{} in {shown}", counted(count, "picture"))),
                 Err(error) => tally.failed.push(file::why_not(directory, &error)),
@@ -246,18 +247,6 @@ impl Delivery {
         }
         Err(Failure::failed(format!("{failed}; the result could not be written anywhere else either")))
     }
-}
-
-/// Writes every picture to a file in a directory, which is created for the first, and returns how many there are.
-fn write_all(pictures: &[Picture], directory: &Path, files: &mut Files) -> io::Result<usize> {
-    if !pictures.is_empty() {
-        std::fs::create_dir_all(directory)?;
-    }
-    for picture in pictures {
-        let path = directory.join(format!("{}.svg", picture.name));
-        files.replace(&path, &|out| out.write_all(picture.forms.alone.as_bytes()))?;
-    }
-    Ok(pictures.len())
 }
 
 /// Shows what can be asked for again at any time, in the destinations that were named.

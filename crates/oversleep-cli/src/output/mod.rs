@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 mod delivery;
 pub mod file;
+mod pictures;
 pub mod place;
 pub mod rescue;
 pub mod stdout;

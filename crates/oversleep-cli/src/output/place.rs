@@ -147,7 +147,7 @@ impl Places {
     /// # Errors
     /// Another option, or an input, is a picture there.
     pub fn add_pictures(&mut self, option: &'static str, directory: &Path) -> Result<(), Failure> {
-        let is_picture = |path: &Path| path.extension().is_some_and(|extension| extension == "svg");
+        let is_picture = |path: &Path| path.extension().is_some_and(|extension| extension == option);
         let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
         for path in entries.filter(|path| is_picture(path)) {
             self.add(option, &path)?;

@@ -1,8 +1,8 @@
 //! The conclusions of a default check of modelled machines.
 
 use oversleep_measure::Depth;
-use oversleep_record::ExperimentId;
 use oversleep_record::finding::Verdict;
+use oversleep_record::{ExperimentId, Nanos};
 
 use super::{explained, looked_at};
 
@@ -83,5 +83,21 @@ fn a_quick_look_tells_whose_request_counts_or_what_it_lacks() {
         } else {
             assert_eq!(verdict, Verdict::NotFound, "{name}: {sentence}");
         }
+    }
+}
+
+/// What `check` runs on a machine whose time is real.
+fn of_a_real_check() -> Vec<ExperimentId> {
+    oversleep_measure::of_check(Depth::Normal, false).iter().map(|experiment| experiment.id).collect()
+}
+
+#[test]
+fn a_check_of_an_undisturbed_machine_takes_ten_seconds() {
+    for name in ["linux-hz250", "linux-hz1000", "macos-14-m1"] {
+        let file = explained(name, &of_a_real_check());
+        let most = Nanos::from_secs(10);
+        assert!(file.duration_ns <= most, "{name}: {}", file.duration_ns);
+        let company = file.series.iter().filter(|series| series.company.is_some()).count();
+        assert!(company > 10, "{name}: {company} series were measured beside others");
     }
 }

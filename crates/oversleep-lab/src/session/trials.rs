@@ -1,7 +1,7 @@
 //! The trials of a run: each remedy that is harmless to try, measured without and with it.
 
 use oversleep_explain::remedies_to_try;
-use oversleep_measure::{Amount, Plan, Probe, WaitProbe};
+use oversleep_measure::{Amount, Depth, Plan, Probe, WaitProbe};
 use oversleep_record::label::{self, TrialSide};
 use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, SeriesKey};
@@ -33,6 +33,7 @@ pub(super) fn planned(platform: &dyn Platform, plan: &Plan, file: &ResultFile) -
                     .labelled(label::REMEDY, remedy.to_owned())
                     .labelled(label::TRIAL_SIDE, side)
                     .under(conditions);
+                let probe = if plan.depth == Depth::Thorough { probe } else { probe.until_settled() };
                 planned.probes.push(probe.boxed());
                 key
             };

@@ -51,6 +51,9 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
         conditions,
         labels,
         status,
+        // The rounds show it.
+        settled: _,
+        company,
         counts,
         distribution,
         calls_only,
@@ -72,6 +75,9 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
         .put(words::unit(*unit));
     stream.some("requested", requested_ns.map(|span| span.0)).some("asked", rounded_ns.map(|span| span.0));
     stream.some("pace", pace.map(words::pace)).put("clock").put(clock).put(words::status(status));
+    if let Some(company) = company {
+        stream.line("  company").put(company);
+    }
     tell_conditions(stream, conditions);
     // The values of labels distinguish series; their names, and therefore their order, may change.
     let mut labels: Vec<&str> = labels.iter().map(|(_, value)| value).collect();

@@ -70,7 +70,7 @@ impl CoarseStep {
         }
         let conditions = series.conditions.clone();
         let recorder = SeriesRecorder::new(series, 1_000);
-        Box::new(CoarseStep { clock: (index, recorder), name, rounds: plan.depth.pick(2, 5, 20), conditions })
+        Box::new(CoarseStep { clock: (index, recorder), name, rounds: plan.depth.pick(2, 3, 20), conditions })
     }
 }
 
@@ -113,6 +113,6 @@ mod tests {
         let sim = Sim::start(testing::machine().build());
         let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default()));
         assert_eq!(measured.series.len(), 1);
-        assert_eq!(measured.series[0].samples.value, vec![4_000_000; 40]);
+        assert_eq!(measured.series[0].samples.value, vec![4_000_000; 24]);
     }
 }

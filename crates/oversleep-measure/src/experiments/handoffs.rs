@@ -41,7 +41,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
     for (index, kind) in platform.handoffs().iter().enumerate().filter(|(_, kind)| plan.wants(kind.info().name)) {
         for way in [Way::OneWay, Way::PingPong] {
-            let amount = Amount::values(plan.depth.pick(150, 300, 10_000), ROUNDS).limited_by(plan);
+            let amount = Amount::values(plan.depth.pick(150, 150, 10_000), ROUNDS).limited_by(plan);
             let mut series = Series::new(D4.id, kind.info().name, Quantity::HandoffLatency, Unit::Ns);
             series.key = series.key.word(way);
             series.clock = platform.reference_clock().to_owned();
@@ -215,7 +215,7 @@ mod tests {
             let expected = if series.label(label::WAY) == Some(label::Way::OneWay) { 5_020 } else { 10_040 };
             let p50 = series.distribution.p50().unwrap();
             assert!((p50 - expected).abs() <= 40, "{}: {p50}", series.key);
-            assert_eq!(series.counts.recorded, 300);
+            assert_eq!(series.counts.recorded, 150);
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) static B6: Experiment = Experiment {
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let amount = Amount {
-        count: plan.depth.pick(30, 39, 1_000),
+        count: plan.depth.pick(30, 33, 1_000),
         time: plan.depth.pick(Nanos::from_millis(800), Nanos::from_secs(2), Nanos::from_secs(30)),
         rounds: 3,
     }

@@ -35,7 +35,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(policy) = platform.tunable(names::POLICY) else { return Vec::new() };
     let settings = policy.settings_to_compare();
     let amount = Amount {
-        count: plan.depth.pick(30, 60, 1_000),
+        count: plan.depth.pick(30, 39, 1_000),
         time: plan.depth.pick(Nanos::from_millis(300), Nanos::from_secs(1), Nanos::from_secs(20)),
         rounds: 3,
     }
@@ -45,11 +45,10 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         WaitProbe::new(platform, B8.id, wait, requested, amount)
             .keyed(|key| key.setting(names::POLICY, setting))
             .under(conditions)
-            .boxed()
     };
     let mut probes = Vec::new();
     for requested in plan.requests_or(&[Nanos::from_millis(1)]) {
-        probes.extend(settings.iter().map(|setting| probe(sleep.name, requested, setting, amount)));
+        probes.extend(settings.iter().map(|setting| probe(sleep.name, requested, setting, amount).boxed()));
     }
     // The share of the timeout shows only on long timeouts, and only for time-sharing threads of lower priority.
     let sharing =
@@ -57,7 +56,9 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     if let (Some(poll), true) = (sharing, plan.depth >= Depth::Normal && plan.requests.is_empty()) {
         let plain_and_nice = settings.iter().filter(|setting| is_plain_policy(setting, &settings));
         let long = Amount { count: plan.depth.pick(3, 3, 60), time: Nanos::from_secs(20), rounds: 3 };
-        probes.extend(plain_and_nice.map(|setting| probe(poll.name, Nanos::from_millis(100), setting, long)));
+        // Both wait at the same time as others of 100 ms, so that they differ in nothing but the nice value.
+        let poll = |setting| probe(poll.name, Nanos::from_millis(100), setting, long).about_rounding().boxed();
+        probes.extend(plain_and_nice.map(poll));
     }
     probes
 }

@@ -27,7 +27,7 @@ pub(super) static B12: Experiment = Experiment {
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let amount = Amount {
-        count: plan.depth.pick(40, 90, 2_000),
+        count: plan.depth.pick(40, 40, 2_000),
         time: plan.depth.pick(Nanos::from_millis(300), Nanos::from_secs(1), Nanos::from_secs(20)),
         rounds: 3,
     }

@@ -13,6 +13,7 @@ use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
+use crate::settled::is_narrow;
 
 pub(super) static B1: Experiment = Experiment {
     id: ExperimentId::B1,
@@ -66,6 +67,8 @@ pub(super) struct TwoClocks {
     coarse: SeriesRecorder,
     precise: SeriesRecorder,
     amount: Amount,
+    /// It ends early if its rounds differ by no more than this.
+    width: Option<Nanos>,
     conditions: Conditions,
 }
 
@@ -89,7 +92,13 @@ impl TwoClocks {
             coarse: SeriesRecorder::new(coarse, amount.planned(requested)),
             precise: SeriesRecorder::new(precise, amount.planned(requested)),
             amount,
+            width: None,
         }
+    }
+
+    /// The same, ending with the third round if all durations are within that width.
+    pub(super) fn until_narrow(self, width: Nanos) -> TwoClocks {
+        TwoClocks { width: Some(width), ..self }
     }
 }
 
@@ -104,6 +113,10 @@ impl Probe for TwoClocks {
 
     fn round_estimate(&self) -> Nanos {
         self.amount.round_estimate(self.requested + Nanos(70_000))
+    }
+
+    fn is_settled(&self) -> Option<bool> {
+        self.width.map(|width| is_narrow(self.precise.series(), width))
     }
 
     fn conditions(&self) -> &Conditions {

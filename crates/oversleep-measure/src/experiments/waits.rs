@@ -1,8 +1,9 @@
 //! B5: every wait of the system, at six requests.
 
 use oversleep_record::series::Quantity;
+use oversleep_record::stats::VALUES_MIN;
 use oversleep_record::{ExperimentId, Nanos};
-use oversleep_system::{Platform, SlackRule};
+use oversleep_system::{Family, Platform, SlackRule, WaitInfo};
 
 use super::choose;
 use crate::composed_waits::find_wait;
@@ -20,7 +21,10 @@ pub(super) static B5: Experiment = Experiment {
              that passed while the thread was away is recorded, never skipped. A wait that counts in milliseconds, \
              ends on a tick or is delayed by a share of its request runs call by call, because a schedule would hide \
              that. What was passed to the call after rounding is recorded apart from the request. At 1 ms, some \
-             additional waits are observed more closely, and their lateness is split into timer, run queue and return.",
+             additional waits are observed more closely, and their lateness is split into timer, run queue and return. In \
+             a survey, requests above 1 ms show how calls round, so several waits are measured at once, begun one after the \
+             other; the simplest sleep and timers are measured alone, except at 100 ms, where sleeps are compared with others. \
+             A series ends after three rounds if these agree; if they don't, it takes up to five.",
     quantities: &[Quantity::Lateness],
     columns: &[
         Column { name: "lateness", meaning: "End of the wait minus its deadline; below zero if it ended early." },
@@ -47,7 +51,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_plain_sleep);
         for requested in plan.requests_or(&own) {
             let mut amount = amount(plan, requested, shows_share);
-            if takes_tolerance && requested == Nanos::from_millis(1) {
+            if takes_tolerance && requested == COMMON_REQUEST {
                 // Findings compare it, and the tolerance adds at least two ticks to each value.
                 amount.time = amount.time * 2;
             }
@@ -56,16 +60,55 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             if let Some(pace) = plan.pace {
                 probe = probe.paced(pace);
             }
-            if requested == Nanos::from_millis(1) {
-                probe = probe.split(plan.depth.pick(30, 30, 400));
-                if platform.simplest(info.family).is_some_and(|simplest| simplest.info().name == info.name) {
+            let is_simplest = platform.simplest(info.family).is_some_and(|simplest| simplest.info().name == info.name);
+            if requested == COMMON_REQUEST {
+                // Three rounds give the waits that conclusions rest on the thirty split ones that those need.
+                let is_judged = is_simplest || info.family == Family::Sleep;
+                let split = match is_survey(plan) {
+                    true if is_judged => SPLIT_JUDGED,
+                    true => SPLIT_SHOWN,
+                    false => plan.depth.pick(30, 30, 400),
+                };
+                probe = probe.split(split);
+                if is_simplest {
                     probe = probe.essential();
+                }
+            }
+            if is_survey(plan) {
+                if amount.count >= VALUES_MIN {
+                    probe = probe.until_settled();
+                }
+                if may_have_company(&info, requested, is_plain_sleep) {
+                    probe = probe.about_rounding();
                 }
             }
             probes.push(probe.boxed());
         }
     }
     probes
+}
+
+/// The request that every experiment includes.
+const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
+/// A request that whole milliseconds can't express.
+const ROUNDED_REQUEST: Nanos = Nanos(1_500_000);
+/// The longest request, at which all waits are compared with one another.
+const LONGEST: Nanos = Nanos::from_millis(100);
+/// Split waits in five rounds: of the waits that conclusions rest on, of which three rounds give thirty, and of the others.
+const SPLIT_JUDGED: u64 = 50;
+const SPLIT_SHOWN: u64 = 20;
+
+/// Whether all waits are measured as a check does it, in as little time as its conclusions need.
+fn is_survey(plan: &Plan) -> bool {
+    let is_default = plan.requests.is_empty() && plan.pace.is_none() && plan.conditions.is_as_found();
+    plan.depth == Depth::Normal && plan.subjects.is_empty() && plan.limit.is_none() && is_default
+}
+
+/// Whether nothing but its rounding is concluded from a wait at that request. A timer may end by a signal to the process,
+/// or hold a resolution for all of it, so timers are measured alone.
+fn may_have_company(info: &WaitInfo, requested: Nanos, is_plain_sleep: bool) -> bool {
+    let is_quiet = matches!(info.family, Family::Sleep | Family::Poll | Family::Lock | Family::Message);
+    is_quiet && (requested == LONGEST || (requested > COMMON_REQUEST && !is_plain_sleep))
 }
 
 /// Requests of 100 ms take most of the time, and are only informative if a share of the timeout is added.
@@ -75,13 +118,13 @@ fn own_requests(plan: &Plan, adds_share: bool) -> Vec<Nanos> {
         Depth::Normal | Depth::Thorough => vec![
             Nanos::from_micros(300),
             Nanos::from_millis(1),
-            Nanos::from_micros(1_500),
+            ROUNDED_REQUEST,
             Nanos::from_millis(5),
             Nanos::from_millis(16),
         ],
     };
     if plan.depth == Depth::Thorough || (plan.depth == Depth::Normal && adds_share) {
-        requests.push(Nanos::from_millis(100));
+        requests.push(LONGEST);
     }
     requests
 }
@@ -99,7 +142,9 @@ fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
         (false, Depth::Normal) => (Nanos::from_millis(2_000), 10, 100_000),
         (false, Depth::Thorough) => (Nanos::from_millis(20_000), 10, 100_000),
         (true, Depth::Quick) => (Nanos::from_millis(40), 3, 40),
-        (true, Depth::Normal) if requested == Nanos::from_millis(1) => (Nanos::from_millis(65), 3, 65),
+        (true, Depth::Normal) if requested == COMMON_REQUEST => (Nanos::from_millis(55), 3, 55),
+        // What rounding makes of it shows at once.
+        (true, Depth::Normal) if requested == ROUNDED_REQUEST && !shows_share => (Nanos::from_millis(18), 3, 12),
         (true, Depth::Normal) if shows_share && requested <= SHARE_LONGEST => {
             (Nanos::from_millis(30), COUNT_JUDGED, 60)
         }
@@ -107,7 +152,8 @@ fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
         (true, Depth::Thorough) => (Nanos::from_millis(1_500), 10, 2_000),
     };
     let count = (time.0 / requested.0.max(1)).unsigned_abs().clamp(count_min, count_max);
-    let rounds = u32::try_from(count.div_ceil(4)).unwrap_or(1).clamp(1, 5);
+    let rounds_min = if requested == LONGEST { 3 } else { 1 };
+    let rounds = u32::try_from(count.div_ceil(4)).unwrap_or(1).clamp(rounds_min, 5);
     // The count decides. The time limit is for machines where 1 ms takes 15.6 ms: the 30 values that a conclusion needs
     // fit in.
     Amount { count, time: time.max(requested * 3) * 8, rounds }

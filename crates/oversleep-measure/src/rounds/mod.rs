@@ -1,5 +1,6 @@
 //! Interleaving: round after round of every probe, each on a new thread under its own conditions.
 
+mod company;
 mod held;
 mod overdue;
 mod progress;
@@ -18,6 +19,7 @@ use super::live::{LiveValues, RunningFigures};
 use super::pauses::Watching;
 use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
+use company::{members_max, run_together};
 use held::{apply, held_now, no_longer_held, note_outcomes};
 use overdue::{Guard, Unfinished, end_if_overdue, limit};
 use progress::LONG_ROUND;
@@ -33,6 +35,12 @@ struct Entry {
     rounds_run: u32,
     rounds: u32,
     is_essential: bool,
+    /// With whom it may share the time of a round.
+    company: Option<Nanos>,
+    /// Whether its rounds so far suffice.
+    is_settled: bool,
+    /// The estimated duration of a round.
+    estimate: Nanos,
     /// The duration of a round: first estimated, then that of the last one.
     round_time: Nanos,
     /// Why its thread was abandoned, which holds the probe forever.
@@ -45,14 +53,61 @@ impl Entry {
     fn new(mut probe: Box<dyn Probe>) -> Entry {
         let earlier = series_of(&mut *probe);
         let (rounds, is_essential, round_time) = (probe.rounds(), probe.is_essential(), probe.round_estimate());
+        let company = probe.company();
         let probe = Arc::new(Mutex::new(probe));
-        Entry { probe, rounds_run: 0, rounds, is_essential, round_time, left: None, earlier }
+        Entry {
+            probe,
+            rounds_run: 0,
+            rounds,
+            is_essential,
+            company,
+            is_settled: false,
+            estimate: round_time,
+            round_time,
+            left: None,
+            earlier,
+        }
     }
 
     /// The duration of its remaining essential rounds.
     fn essential_left(&self) -> Nanos {
-        let is_wanted = self.is_essential && self.left.is_none();
+        let is_wanted = self.is_essential && self.needs_more();
         if is_wanted { self.round_time * i64::from(self.rounds - self.rounds_run) } else { Nanos::ZERO }
+    }
+
+    /// Whether it can have more rounds, and they would tell something.
+    fn needs_more(&self) -> bool {
+        self.left.is_none() && !self.is_settled
+    }
+
+    /// Whether its next round is due in that round of all. The rounds of a probe with few rounds are distributed over the
+    /// whole run, the first one early in case the run is cut short.
+    fn is_due(&self, round: u32, rounds_max: u32) -> bool {
+        let due = ((u64::from(round) + 1) * u64::from(self.rounds)).div_ceil(u64::from(rounds_max));
+        self.needs_more() && u64::from(self.rounds_run) < due
+    }
+
+    /// Notes that a round begins.
+    fn begin(&mut self) {
+        if self.rounds_run > 0 {
+            self.earlier = series_of(&mut **lock(&self.probe));
+        }
+        self.rounds_run += 1;
+    }
+
+    /// Notes how a round ended, and how long it took.
+    fn end(&mut self, outcome: Result<(), Unfinished>, round_time: Nanos) {
+        self.round_time = round_time;
+        match outcome {
+            Ok(()) => {
+                let is_settled = self.probe().is_settled() == Some(true);
+                self.is_settled = is_settled;
+            }
+            Err(Unfinished::Left(reason)) => self.left = Some(reason),
+            Err(Unfinished::Ended(reason)) => {
+                self.probe().recorders().into_iter().for_each(|recorder| recorder.unavailable(reason.clone()));
+            }
+        }
     }
 
     fn probe(&self) -> MutexGuard<'_, Box<dyn Probe>> {
@@ -91,19 +146,12 @@ pub fn measure(
     let shows = progress.shows_figures() && bench.platform().cpus().len() > 1;
     for round in 0..rounds_max {
         for &at in &order {
+            let entry = &entries[at];
             let essential_left: Nanos = entries.iter().map(Entry::essential_left).sum();
-            let entry = &mut entries[at];
-            if entry.left.is_some() {
-                continue;
-            }
-            let rounds = entry.rounds;
-            // The rounds of a probe with few rounds are distributed over the whole run, the first one early in case the
-            // run is cut short.
-            let due = ((u64::from(round) + 1) * u64::from(rounds)).div_ceil(u64::from(rounds_max));
             let gives_way = !entry.is_essential && essential_left > Nanos::ZERO;
             let reserved = if gives_way { essential_left + entry.round_time } else { Nanos::ZERO };
             let is_time_up = || left().is_some_and(|left| left < reserved);
-            if u64::from(entry.rounds_run) >= due || bench.stopped() || is_time_up() {
+            if !entry.is_due(round, rounds_max) || bench.stopped() || is_time_up() {
                 continue;
             }
             let round_begun = bench.platform().now();
@@ -111,27 +159,31 @@ pub fn measure(
             let estimate = entry.probe().round_estimate();
             let figures = if progress.shows_figures() { figures(&mut **entry.probe()) } else { None };
             progress.next(&Step { done, total, label: &label, figures });
-            let mut meanwhile = |passed: Nanos, live: &LiveValues| {
-                let done = done + passed.min(estimate);
-                progress.next(&Step { done, total, label: &label, figures: live.figures() });
-            };
-            if entry.rounds_run > 0 {
-                entry.earlier = series_of(&mut **lock(&entry.probe));
-            }
-            entry.rounds_run += 1;
-            let outcome = run_round(bench, &entry.probe, shows.then_some(&mut meanwhile));
-            done += estimate;
-            entry.round_time = bench.platform().now() - round_begun;
-            match outcome {
-                Ok(()) => {}
-                Err(Unfinished::Left(reason)) => entry.left = Some(reason),
-                Err(Unfinished::Ended(reason)) => {
-                    entry.probe().recorders().into_iter().for_each(|recorder| recorder.unavailable(reason.clone()));
+            let together = company_of(&entries, at, &order, |entry| entry.is_due(round, rounds_max));
+            together.iter().for_each(|&at| entries[at].begin());
+            let outcomes = match (&together[..], entries[at].company) {
+                ([_, _, ..], Some(every)) => {
+                    let probes: Vec<_> = together.iter().map(|&at| Arc::clone(&entries[at].probe)).collect();
+                    run_together(bench, &probes, every)
                 }
+                _ => {
+                    let mut meanwhile = |passed: Nanos, live: &LiveValues| {
+                        let done = done + passed.min(estimate);
+                        progress.next(&Step { done, total, label: &label, figures: live.figures() });
+                    };
+                    vec![run_round(bench, &entries[at].probe, shows.then_some(&mut meanwhile))]
+                }
+            };
+            let round_time = bench.platform().now() - round_begun;
+            for (&at, outcome) in together.iter().zip(outcomes) {
+                let entry = &mut entries[at];
+                entry.end(outcome, round_time);
+                let over = if entry.needs_more() { 1 } else { entry.rounds + 1 - entry.rounds_run };
+                done += entry.estimate * i64::from(over);
             }
         }
     }
-    for Entry { probe, rounds_run, left, earlier, .. } in entries {
+    for Entry { probe, rounds_run, is_settled, left, earlier, .. } in entries {
         if let Some(reason) = left {
             let status = Status::Unavailable { reason };
             measured.series.extend(earlier.into_iter().map(|series| Series { status: status.clone(), ..series }));
@@ -139,12 +191,28 @@ pub fn measure(
         }
         let probe = Arc::into_inner(probe).expect("the measuring threads have ended");
         let mut probe = probe.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let partial = rounds_run < probe.rounds() || bench.stopped();
+        let partial = (rounds_run < probe.rounds() && !is_settled) || bench.stopped();
         if let Some(reason) = bench.fault().filter(|_| partial) {
             probe.recorders().into_iter().for_each(|recorder| recorder.unavailable(reason.clone()));
         }
+        let settled = probe.is_settled();
+        for recorder in probe.recorders() {
+            let has_values = recorder.series().has_values();
+            recorder.series_mut().settled = settled.filter(|_| has_values);
+        }
         probe.finish(partial, measured);
     }
+}
+
+/// The entries whose rounds run at the same time as that one's: itself, and those after it in the order that may share its
+/// time and are due.
+fn company_of(entries: &[Entry], at: usize, order: &[usize], is_due: impl Fn(&Entry) -> bool) -> Vec<usize> {
+    let Some(every) = entries[at].company else { return vec![at] };
+    let later = order.iter().copied().skip_while(|&other| other != at);
+    later
+        .filter(|&other| entries[other].company == Some(every) && is_due(&entries[other]))
+        .take(members_max(every))
+        .collect()
 }
 
 /// The figures of a probe's first series between two rounds.

@@ -370,3 +370,26 @@ fn a_long_round_shows_its_progress_once_a_second() {
     assert_eq!(two.last(), Some(&(Nanos(2_140_000_000), Some(so_far))), "the second round begins with the first one's");
     assert_eq!(done(&two), [0, 1_000, 2_140]);
 }
+
+/// Sleeps of 1 ms in ten rounds of 13 that end early where three rounds agree.
+fn until_settled(overshoot: Overshoot) -> Series {
+    let sim = Sim::start(testing::machine().with_wait("nanosleep", overshoot).build());
+    let amount = Amount { count: 130, time: Nanos::MAX, rounds: 10 };
+    let probe = WaitProbe::new(&*sim, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount).until_settled();
+    testing::measure_on(sim, vec![probe.boxed()]).series.remove(0)
+}
+
+#[test]
+fn a_series_whose_rounds_agree_needs_no_more_and_is_complete() {
+    let agrees = until_settled(Overshoot::Fixed(Nanos(66_000)));
+    assert_eq!((agrees.rounds.len(), agrees.counts.recorded), (3, 39));
+    assert_eq!((agrees.settled, agrees.status), (Some(true), Status::Complete));
+}
+
+#[test]
+fn where_rounds_disagree_all_are_run_and_the_series_says_so() {
+    let values = [60_000, 90_000].into_iter().flat_map(|late| std::iter::repeat_n(Nanos(late), 13)).collect();
+    let disagrees = until_settled(Overshoot::Cycle(values));
+    assert_eq!((disagrees.rounds.len(), disagrees.counts.recorded), (10, 130));
+    assert_eq!((disagrees.settled, disagrees.status), (Some(false), Status::Complete));
+}

@@ -19,7 +19,7 @@ use crate::view::comparison::{Sketch, View, letter};
 use crate::view::findings::{Findings, cure, in_words};
 use crate::view::fleet;
 use crate::view::gallery::{self, Machine};
-use crate::view::pictures::{self, Picture};
+use crate::view::pictures::{self, Picture, Wanted};
 use crate::view::sheet::{Column, Sheet, optional, word};
 use crate::view::table::{Columns, Section};
 use crate::view::{head, overview, sections, verdict as of_program, wakes as view_of_wakes};
@@ -188,7 +188,7 @@ impl Subject for ResultFile {
     }
 
     fn pictures(&self) -> Vec<Picture> {
-        pictures::all(self)
+        pictures::wanted(self, Wanted::Alone)
     }
 }
 

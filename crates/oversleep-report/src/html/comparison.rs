@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::markup::Markup;
 use super::tables::draw;
 use crate::view::comparison::View;
+use crate::view::table::Section;
 
 /// The page of a view.
 ///
@@ -48,24 +49,31 @@ fn top(m: &mut Markup, view: &View, title: &str) {
 }
 
 fn body(m: &mut Markup, view: &View) {
-    if !view.summary.is_empty() {
-        m.element("section", &[("id", "conclusion"), ("aria-labelledby", "conclusion-heading")], |m| {
-            m.leaf("h2", &[("id", "conclusion-heading")], "Conclusion");
-            view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
-        });
-    }
+    // What changed stands beside what differs.
+    let (facts, sections): (Vec<_>, Vec<_>) = view.sections.iter().partition(|section| section.id == "facts");
+    m.element("div", &[("class", "concluded")], |m| {
+        if !view.summary.is_empty() {
+            m.element("section", &[("id", "conclusion"), ("aria-labelledby", "conclusion-heading")], |m| {
+                m.leaf("h2", &[("id", "conclusion-heading")], "Conclusion");
+                view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
+            });
+        }
+        facts.into_iter().for_each(|section| drawn(m, section));
+    });
     if !view.text.is_empty() {
         m.element("section", &[], |m| m.leaf("pre", &[("class", "text")], &view.text));
     }
     gallery(m, view);
-    for section in &view.sections {
-        let (id, heading) = (format!("section-{}", section.id), format!("heading-{}", section.id));
-        m.element("section", &[("id", &id), ("aria-labelledby", &heading)], |m| {
-            m.leaf("h2", &[("id", &heading)], &section.title);
-            section.tables.iter().for_each(|table| draw(m, table, ""));
-            section.notes.iter().for_each(|note| m.leaf("p", &[("class", "quiet any")], note));
-        });
-    }
+    sections.into_iter().for_each(|section| drawn(m, section));
+}
+
+fn drawn(m: &mut Markup, section: &Section) {
+    let (id, heading) = (format!("section-{}", section.id), format!("heading-{}", section.id));
+    m.element("section", &[("id", &id), ("aria-labelledby", &heading)], |m| {
+        m.leaf("h2", &[("id", &heading)], &section.title);
+        section.tables.iter().for_each(|table| draw(m, table, ""));
+        section.notes.iter().for_each(|note| m.leaf("p", &[("class", "quiet any")], note));
+    });
 }
 
 /// The pictures of all results, each kind in a row, so that the same picture of two results stands side by side.

@@ -61,7 +61,8 @@ pub(super) fn environment(m: &mut Markup, file: &ResultFile) {
     m.element("section", &[("id", "machine"), ("aria-labelledby", "machine-heading")], |m| {
         m.leaf("h2", &[("id", "machine-heading")], "The machine");
         let (deciding, rest) = timers::stated(file);
-        let system = head::in_a_line(&[deciding, rest].concat()).into_iter().chain(head::stopped_early(file));
+        let reliability = head::took_longer(file).into_iter().chain(head::stopped_early(file));
+        let system = head::in_a_line(&[deciding, rest].concat()).into_iter().chain(reliability);
         for sentence in system.chain(head::missing(file)) {
             m.leaf("p", &[("class", "quiet any")], &sentence);
         }

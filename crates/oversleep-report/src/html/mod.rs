@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use oversleep_record::ResultFile;
 
 use crate::view::head::{self, heading};
-use crate::view::pictures::{self, Picture};
+use crate::view::pictures::{self, Picture, Wanted};
 use markup::{Markup, json_for_script};
 
 pub use comparison::page_of;
@@ -66,7 +66,7 @@ fn page(title: &str, rules: &str, out: &mut dyn Write, body: impl FnOnce(&mut Ma
 }
 
 fn body(m: &mut Markup, file: &ResultFile) {
-    let pictures = pictures::all(file);
+    let pictures = pictures::wanted(file, Wanted::ForPage);
     m.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the findings");
     m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, file)));
     let mark = head::mark(head::modelled(file), head::wine(file), head::emulated(file).is_some());

@@ -108,6 +108,7 @@ figure{container-type:inline-size;margin:0 0 1.4rem;break-inside:avoid;border:1p
 figcaption{padding:.5rem 1rem .7rem;font-size:var(--note);color:var(--ovs-soft);border-top:1px solid var(--ovs-grid)}
 .beside{display:grid;gap:0 1.4rem;align-items:start;margin-top:1rem}
 .alone{margin-top:1rem}
+@media (min-width:60rem){.concluded:has(> section + section){display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:2rem;align-items:start}}
 .scroll{overflow-x:auto;max-width:100%;background:linear-gradient(90deg,var(--ovs-paper) 40%,transparent) 0 0/2.5rem 100%,linear-gradient(270deg,var(--ovs-paper) 40%,transparent) 100% 0/2.5rem 100%,linear-gradient(90deg,var(--ovs-axis),transparent) 0 0/.7rem 100%,linear-gradient(270deg,var(--ovs-axis),transparent) 100% 0/.7rem 100%;background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
 .figures{columns:15rem}
 table{border-collapse:collapse;font-size:var(--note);font-variant-numeric:tabular-nums;margin:.3rem 0 .6rem}

@@ -36,7 +36,7 @@ impl HeatMap {
         let positive: Vec<f64> = cells.iter().copied().filter(|v| *v > 0.0).collect();
         let own = (positive.first().copied().unwrap_or(1.0), positive.last().copied().unwrap_or(1.0));
         let (low, high) = self.range.unwrap_or(own);
-        let names = Names::new(&self.frame, self.rows.iter().map(|r| text::width_px(&r.0, 12.0)), (14.0, 0.0, 250.0));
+        let names = Names::new(&self.frame, self.rows.iter().map(|r| text::width_px(&r.0, 12.0)), (14.0, 0.0, 300.0));
         let room = self.frame.width() - self.frame.margin() - names.left;
         // Where the columns don't fit side by side, the map goes on beneath itself.
         let across = ((room / CELL_MIN) as usize).clamp(1, self.columns.len());

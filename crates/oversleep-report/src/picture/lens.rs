@@ -8,6 +8,8 @@ use super::text::{self, Unit};
 
 const BINS: usize = 104;
 const PLOT: f64 = 74.0;
+/// How far a label may reach beyond the axis.
+const MARGIN: f64 = 6.0;
 /// Room the panel takes, with its title above and its axis beneath.
 pub const HEIGHT: f64 = PLOT + 66.0;
 
@@ -44,7 +46,10 @@ pub fn draw(c: &mut Canvas, sorted_us: &[f64], (left, right): (f64, f64)) {
     let unit = Unit::for_us(span);
     for tick in x.ticks(unit.us, 70.0) {
         c.line((axis::crisp(tick.at), top), (axis::crisp(tick.at), base + 4.0), "grid s");
-        c.text((tick.at, base + 17.0), Anchor::Middle, "soft t", &format!("{}\u{a0}{}", tick.label, unit.symbol));
+        let label = format!("{}\u{a0}{}", tick.label, unit.symbol);
+        let fits = tick.at + text::width_px(&label, 11.0) / 2.0 <= right + MARGIN;
+        let (at, anchor) = if fits { (tick.at, Anchor::Middle) } else { (right + MARGIN, Anchor::End) };
+        c.text((at, base + 17.0), anchor, "soft t", &label);
     }
     let tallest = bins.iter().copied().max().unwrap_or(1).max(1) as f64;
     let width = (right - left) / BINS as f64;

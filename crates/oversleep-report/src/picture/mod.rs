@@ -55,6 +55,17 @@ pub struct Forms {
     pub narrow: String,
 }
 
+/// Which forms are drawn. The others stay empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// All.
+    All,
+    /// The document of its own.
+    Alone,
+    /// Those for a page.
+    ForPage,
+}
+
 /// Something that can be drawn.
 pub trait Shape {
     /// The words around it.
@@ -63,12 +74,15 @@ pub trait Shape {
     /// It in the frame's form.
     fn drawn(&self) -> String;
 
-    /// It in every form; those for a page have these words instead of the frame's.
-    fn forms(mut self, heading: &str, note: &str) -> Forms
+    /// It in the wanted forms; those for a page have these words instead of the frame's.
+    fn forms(mut self, heading: &str, note: &str, wanted: Wanted) -> Forms
     where
         Self: Sized,
     {
-        let alone = self.drawn();
+        let alone = if wanted == Wanted::ForPage { String::new() } else { self.drawn() };
+        if wanted == Wanted::Alone {
+            return Forms { alone, ..Forms::default() };
+        }
         heading.clone_into(&mut self.frame().heading);
         note.clone_into(&mut self.frame().note);
         let mut of = |form| {
@@ -122,6 +136,6 @@ pub use neighbours::{NeighbourStep, Neighbours};
 pub use percentiles::{PercentileSeries, Percentiles};
 pub use split_bars::{SplitBars, SplitPart, SplitRow};
 pub use sweep::{Sweep, SweepPoint};
-pub use theme::{Scheme, page_variables, style_sheet};
+pub use theme::{Scheme, for_plain_viewers, page_variables, style_sheet};
 pub use timeline::{Timeline, TimelineLine, TimelineVisit};
 pub use two_clocks::{SleepSeenTwice, TwoClocks};

@@ -108,6 +108,35 @@ pub fn style_sheet() -> String {
     format!("{light}@media screen and (prefers-color-scheme:dark){{{dark}}}")
 }
 
+/// A document in the light scheme alone, for viewers that know neither custom properties nor conditions: they would take the
+/// second declaration of each colour, and draw it black.
+pub fn for_plain_viewers(svg: &str) -> String {
+    let light = match svg.split_once("@media ") {
+        Some((before, after)) => format!("{before}{}", after.find("</style>").map_or("", |at| &after[at..])),
+        None => svg.to_owned(),
+    };
+    // Fonts have a bold face, and some viewers know no weight between.
+    let light = light.replace("font-weight:650", "font-weight:700");
+    let mut plain = String::with_capacity(light.len());
+    for (place, part) in light.split(";").enumerate() {
+        let is_variable = part.split_once(':').is_some_and(|(_, value)| value.starts_with("var(--ovs-"));
+        // What follows the declaration closes its rule.
+        let kept =
+            if is_variable { part.split_once('}').map(|(_, rest)| format!("}}{rest}")) } else { Some(part.to_owned()) };
+        match kept {
+            Some(kept) if is_variable => plain.push_str(&kept),
+            Some(kept) => {
+                if place > 0 {
+                    plain.push(';');
+                }
+                plain.push_str(&kept);
+            }
+            None => {}
+        }
+    }
+    plain
+}
+
 /// The class of the n-th series; colours repeat after eight, so pictures with more series label each one directly.
 pub(super) fn series_class(index: usize) -> &'static str {
     COLOURS[10 + index % SERIES].0
@@ -165,5 +194,16 @@ mod tests {
             assert!(rule.starts_with(".ovs"), "{rule}");
         }
         assert!(page_variables(Scheme::Dark).contains("--ovs-paper:#14171c;"));
+    }
+
+    #[test]
+    fn a_plain_viewer_finds_each_colour_once() {
+        let picture = format!("<svg><style>{}</style><text>a; b: var(x)</text></svg>", style_sheet());
+        let plain = for_plain_viewers(&picture);
+        assert!(!plain.contains("var(--") && !plain.contains("@media"), "{plain}");
+        assert!(plain.contains(".ovs .ink{color:#1b2028}.ovs .soft{color:#59626e}"), "{plain}");
+        assert!(plain.contains(".ovs .paper{fill:#ffffff}"), "{plain}");
+        assert!(plain.ends_with("</style><text>a; b: var(x)</text></svg>"), "{plain}");
+        assert_eq!(plain.matches('{').count(), plain.matches('}').count());
     }
 }

@@ -7,8 +7,8 @@ use crate::view::table::Tone;
 /// The comparison, with ANSI styles, at most `width` columns wide.
 pub fn comparison(view: &View, width: usize) -> String {
     let mut page = Page::new(width);
-    let heading = |text: &str| format!("{text}{}", view.marks);
-    page.title(&heading(&view.title));
+    // Each result says again below what it is a model of.
+    page.title(&format!("{}{}", view.title, view.marks));
     for (name, machine) in &view.results {
         page.prose(name, 0, Tone::Strong);
         page.prose(machine, 3, Tone::Plain);
@@ -16,9 +16,14 @@ pub fn comparison(view: &View, width: usize) -> String {
     for warning in &view.warnings {
         page.prose(warning, 0, Tone::Warn);
     }
+    if !view.summary.is_empty() {
+        page.gap();
+        page.title("Conclusion");
+        view.summary.iter().for_each(|sentence| page.prose(sentence, 0, Tone::Plain));
+    }
     for section in &view.sections {
         page.gap();
-        page.title(&heading(&section.title));
+        page.title(&section.title);
         for (index, table) in section.tables.iter().enumerate() {
             if section.id == "parts" {
                 if index > 0 {
@@ -30,11 +35,6 @@ pub fn comparison(view: &View, width: usize) -> String {
         }
         section.legend.iter().for_each(|legend| page.prose(legend, 0, Tone::Soft));
         section.notes.iter().for_each(|note| page.prose(note, 0, Tone::Soft));
-    }
-    page.gap();
-    page.title(&heading("Conclusion"));
-    for sentence in &view.summary {
-        page.prose(sentence, 0, Tone::Plain);
     }
     page.finish()
 }
@@ -94,14 +94,18 @@ mod tests {
     }
 
     #[test]
-    fn every_heading_says_which_result_is_no_machine() {
+    fn the_title_and_each_result_say_which_is_no_machine() {
         let [base, other] = two();
         let mut model = other.clone();
         model.platform.modelled = Some("linux-hz250".into());
         let wine = Sheet::windows().text(FactName::OsWineVersion, "8.0").steady("B5/poll/1ms", 90_000).file;
         let text = plain(&rendered(&[base, model, wine], 160, false));
         let headings = text.lines().filter(|line| line.ends_with(" (B modelled: linux-hz250; C under Wine 8.0)"));
-        assert_eq!(headings.count(), 7, "{text}");
+        assert_eq!(headings.count(), 1, "{text}");
+        assert!(
+            text.contains("r2.json (modelled: linux-hz250)") && text.contains("r3.json (under Wine 8.0)"),
+            "{text}"
+        );
         assert!(text.contains("B: these are the figures of a model, not of a machine"));
         assert!(text.contains("say anything about Windows"), "{text}");
         assert!(text.lines().any(|line| line.contains("  B   16 µs") && line.ends_with("differs")), "{text}");

@@ -106,7 +106,8 @@ impl Page {
         self.names(file);
         let clock = head::timestamps(file).into_iter().chain(head::cross_check(file));
         let (deciding, rest) = timers::stated(file);
-        let system = head::in_a_line(&[deciding, rest].concat()).into_iter().chain(head::stopped_early(file));
+        let reliability = head::took_longer(file).into_iter().chain(head::stopped_early(file));
+        let system = head::in_a_line(&[deciding, rest].concat()).into_iter().chain(reliability);
         for sentence in clock.chain(system).chain(head::missing(file)) {
             self.prose(&sentence, 0, Tone::Soft);
         }

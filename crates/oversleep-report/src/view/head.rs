@@ -229,6 +229,20 @@ pub fn in_a_line(facts: &[String]) -> Option<String> {
     (!facts.is_empty()).then(|| words::capitalised(&facts.join(" · ")))
 }
 
+/// That it took longer than its conclusions may need, and why.
+pub fn took_longer(file: &ResultFile) -> Option<String> {
+    let of = |settled| file.series.iter().filter(|series| series.settled == Some(settled)).count();
+    let (restless, all) = (of(false), of(false) + of(true));
+    (restless > 0).then(|| {
+        format!(
+            "{} of {} had no settled median after three rounds, so they were measured for longer: their values are of several \
+             kinds, or something else was using the machine.",
+            grouped(restless),
+            counted(all, "series")
+        )
+    })
+}
+
 /// The validity of series that stopped early.
 pub fn stopped_early(file: &ResultFile) -> Option<String> {
     let (partial, all) = (grouped(stopped_count(file)?), counted(file.series.len(), "series"));

@@ -18,6 +18,7 @@ async function answerNow() {
   const asked = state();
   const words = wordsOf(asked);
   byId('command').textContent = typed(words);
+  byId('chosen').textContent = asked.on.map((name) => titles.get(name) ?? name).join('; ') || 'none';
   latest += 1;
   const mine = latest;
   const busy = (is) => { for (const name of ['answer', 'ask-error']) byId(name).ariaBusy = String(is); };
@@ -37,7 +38,7 @@ async function answerNow() {
   const said = await (first ?? questions.run(words, dropped.filter(({ name }) => name === asked.like)));
   if (mine !== latest) return;
   busy(false);
-  byId('ask-error').textContent = said.error ?? '';
+  byId('ask-error').textContent = inOwnWords(said.error ?? '');
   if (said.error) {
     byId('answer').replaceChildren();
     return;

@@ -1,12 +1,14 @@
 // The page begins: the controls are filled, and the first question is answered.
 
 async function begin() {
+  tabs();
   dropZone();
   listed();
   const given = fromFragment() ?? examples[0][1];
   if (!given.like) askAhead(given);
   const catalogue = await documents.ask({ catalogue: {} });
   const all = catalogue.machines;
+  for (const { name, title } of all) titles.set(name, title);
   // Systems with their machines in words; the commands shown have the names.
   const chip = ({ name, title }) => element('label', { title: name }, element('input', { type: 'checkbox', value: name }), title);
   const of = (system) => all.filter((machine) => machine.system === system);
@@ -29,7 +31,7 @@ async function begin() {
     answerSoon();
   });
   byId('question').addEventListener('submit', (event) => { event.preventDefault(); answerNow(); });
-  addEventListener('hashchange', () => { const given = fromFragment(); if (given) { restore(given); answerNow(); } });
+  addEventListener('hashchange', () => { const given = fromFragment(); if (given) { chooseTab('ask'); restore(given); answerNow(); } });
   byId('checking').addEventListener('submit', check);
   byId('checking').addEventListener('input', checkWords);
   byId('checking').elements.on.addEventListener('change', figures);
@@ -37,14 +39,14 @@ async function begin() {
   copies(byId('copy'), byId('command'));
   copies(byId('copy-check'), byId('check-command'));
   // A link within the page leaves the question in the address.
-  for (const link of document.querySelectorAll('nav a, .skip')) {
-    link.onclick = (event) => {
-      event.preventDefault();
-      const section = document.querySelector(link.hash);
-      section.scrollIntoView();
-      section.querySelector('input, button, select')?.focus({ preventScroll: true });
-    };
-  }
+  document.querySelector('.skip').onclick = (event) => {
+    event.preventDefault();
+    chooseTab('ask');
+    byId('question').elements.question.focus();
+  };
+  // Where there is one column, the list of machines would hide the answer.
+  byId('choose').open = matchMedia('(min-width: 76rem)').matches;
+  if (dropped.length > 0) chooseTab('results');
   await Promise.all([answerNow(), figures(), dropped.length > 0 ? showAll() : undefined]);
 }
 

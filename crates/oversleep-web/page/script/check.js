@@ -54,7 +54,7 @@ async function check(event) {
   byId('cancel').disabled = true;
   byId('checked').ariaBusy = 'false';
   bar.value = said.error ? 0 : 1;
-  byId('check-error').textContent = said.error ?? '';
+  byId('check-error').textContent = inOwnWords(said.error ?? '');
   byId('checked').replaceChildren(...(said.error ? [] : [shown('Report of the check', said.parts)]));
   document.documentElement.dataset.checked = words.join(' ');
 }

@@ -44,6 +44,7 @@ async function added(files) {
     }
   }
   listed();
+  chooseTab('results');
   await showAll(unread);
 }
 

@@ -228,6 +228,8 @@ fn wait(key: &str, pace: Pace) -> Series {
         requested_ns: Some(Nanos::from_millis(1)),
         rounded_ns: Some(Nanos::from_millis(2)),
         pace: Some(pace),
+        settled: Some(true),
+        company: Some(7),
         ..Series::new(key.split('/').next().unwrap().parse().unwrap(), "nanosleep", Quantity::Lateness, Unit::Ns)
     }
 }

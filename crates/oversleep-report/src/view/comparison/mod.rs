@@ -50,10 +50,11 @@ pub struct View {
 /// The view of a comparison of the results in these files, of which these are sketches.
 pub fn view(comparison: &Comparison, sketches: &[Sketch], files: &[String], full: bool) -> View {
     let mut sections = Vec::new();
+    // What changed stands beside what differs.
+    sections.extend(facts(comparison));
     sections.extend(machines::section(comparison, files, full));
     sections.extend(neighbours::section(comparison, sketches));
     sections.extend(clocks::common(comparison, full));
-    sections.extend(facts(comparison));
     sections.extend(clocks::steps(comparison, full));
     sections.extend(parts::section(comparison));
     sections.extend(series::by_quantity(comparison, full));
@@ -66,9 +67,10 @@ pub fn view(comparison: &Comparison, sketches: &[Sketch], files: &[String], full
         sections,
         marks: marks(comparison),
         summary: neighbours::summary(sketches)
+            .chain(summary(comparison))
+            .chain(changed(comparison))
             .chain(fastest_on_all(comparison))
             .chain(parts::summary(comparison))
-            .chain(summary(comparison))
             .collect(),
         pictures: by_kind(neighbours::picture(comparison, sketches, files), sketches),
         text: String::new(),
@@ -225,6 +227,34 @@ fn fact_cell(fact: &FactDifference, index: usize) -> Option<Cell> {
     let text = |index: usize| Some(fact_text(&fact.name, fact.values.get(index)?.as_ref()?));
     let tone = if text(0) == text(index) { Tone::Plain } else { Tone::Strong };
     Some(text(index)?.toned(tone))
+}
+
+/// The most facts that the conclusion names.
+const FACTS_NAMED_MAX: usize = 4;
+
+/// What else is not the same in two results, in a sentence: the reason for a difference is among these facts, or is none
+/// that is recorded. Files of other programs state too few facts for that.
+fn changed(comparison: &Comparison) -> Option<String> {
+    let differs = || comparison.verdicts(1).any(|(_, judged)| judged.verdict == Verdict::Differs);
+    if comparison.results.len() != 2 || has_imported(comparison) || !differs() {
+        return None;
+    }
+    let text = |fact: &FactDifference, index: usize| Some(fact_text(&fact.name, fact.values.get(index)?.as_ref()?));
+    let known = |fact: &FactDifference| Some(format!("{} {} → {}", fact.name, text(fact, 0)?, text(fact, 1)?));
+    let named: Vec<String> = comparison.facts.iter().filter_map(known).collect();
+    if named.is_empty() {
+        return Some(
+            "No fact that matters for timing differs, so what else the machine did, or the program that was measured, makes the \
+             difference."
+                .to_owned(),
+        );
+    }
+    let more = match named.len().saturating_sub(FACTS_NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {} below", counted(more, "more fact")),
+    };
+    let named = named.into_iter().take(FACTS_NAMED_MAX).collect::<Vec<_>>().join(", ");
+    Some(format!("What changed from A to B: {named}{more}. The reason may be any of these."))
 }
 
 /// The result of comparing each result with the base, in a sentence.

@@ -8,7 +8,7 @@ use super::sketch::{Beside, Sketch};
 use super::{indices, letter, short_name};
 use crate::picture::{Frame, MachineCurve, NeighbourCurves, Shape, Sleeps};
 use crate::view::bars::bars;
-use crate::view::pictures::Picture;
+use crate::view::pictures::{Picture, Wanted};
 use crate::view::sections::neighbour_steps::held_in_words;
 use crate::view::select::distinct;
 use crate::view::table::{Columns, Section, Table};
@@ -131,6 +131,6 @@ pub(super) fn picture(comparison: &Comparison, sketches: &[Sketch], files: &[Str
         name: "neighbour-curves".to_owned(),
         heading: heading.clone(),
         caption: format!("{id}: {question}"),
-        forms: curves.forms(&heading, &note),
+        forms: curves.forms(&heading, &note, Wanted::All),
     })
 }

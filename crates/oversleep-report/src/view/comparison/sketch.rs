@@ -6,7 +6,7 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{Distribution, ExperimentId, Nanos, ResultFile};
 
 use super::letter;
-use crate::view::pictures::{self, Picture};
+use crate::view::pictures::{self, Picture, Wanted};
 use crate::view::sections::neighbour_steps::{of_step, steps};
 use crate::view::sections::neighbours;
 
@@ -74,7 +74,7 @@ impl Sketch {
 
     /// The pictures of the result at that place, for which it must not have been reduced.
     pub fn pictures(result: u32, file: &ResultFile) -> Vec<Picture> {
-        pictures::of_result(file, &letter(result))
+        pictures::of_result(file, &letter(result), Wanted::All)
     }
 
     /// The sketches of results that have not been reduced, with their pictures.

@@ -43,7 +43,9 @@ fn what_differs_most_comes_first() {
         [
             "B against A: B5/futex/1ms is 7 µs instead of 70 µs (0.100 of A's), B5/nanosleep/1ms is 90 µs instead of 60 µs \
              (1.50 of A's); of 4 series in common, 2 differ at the median (1 higher in B, 1 lower), 1 the same within \
-             2 %, 1 inconclusive (too few values)."
+             2 %, 1 inconclusive (too few values).",
+            "No fact that matters for timing differs, so what else the machine did, or the program that was measured, makes the \
+             difference.",
         ]
     );
 }

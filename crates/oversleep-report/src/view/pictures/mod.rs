@@ -24,6 +24,9 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use super::head;
 use crate::picture::{Form, Forms, Frame, Shape};
+use crate::words;
+
+pub use crate::picture::{Wanted, for_plain_viewers};
 
 /// A kind of picture.
 pub struct Entry {
@@ -58,7 +61,7 @@ const REGISTRY: &[&Entry] = &[
 ];
 
 /// Draws in a frame, and with that heading and that note in the forms for a page.
-type Draw<'a> = dyn FnOnce(Frame, [&str; 2]) -> Forms + 'a;
+type Draw<'a> = dyn FnOnce(Frame, [&str; 2], Wanted) -> Forms + 'a;
 
 /// One drawing, waiting for its frame.
 pub struct Drawing<'a> {
@@ -70,7 +73,7 @@ pub struct Drawing<'a> {
 
 impl<'a> Drawing<'a> {
     fn new<S: Shape>(heading: impl Into<String>, note: impl Into<String>, shape: impl FnOnce(Frame) -> S + 'a) -> Self {
-        let forms = move |frame, [heading, note]: [&str; 2]| shape(frame).forms(heading, note);
+        let forms = move |frame, [heading, note]: [&str; 2], wanted| shape(frame).forms(heading, note, wanted);
         Drawing { part: String::new(), heading: heading.into(), note: note.into(), forms: Box::new(forms) }
     }
 
@@ -99,11 +102,16 @@ pub struct Picture {
 
 /// Every picture the result has data for.
 pub fn all(file: &ResultFile) -> Vec<Picture> {
-    of_result(file, "")
+    of_result(file, "", Wanted::All)
+}
+
+/// The same in the wanted forms alone.
+pub fn wanted(file: &ResultFile, wanted: Wanted) -> Vec<Picture> {
+    of_result(file, "", wanted)
 }
 
 /// Every picture of a result that stands beside others under that letter: its names and headings begin with it.
-pub fn of_result(file: &ResultFile, letter: &str) -> Vec<Picture> {
+pub fn of_result(file: &ResultFile, letter: &str, wanted: Wanted) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     for entry in REGISTRY {
         for drawing in (entry.draw)(file) {
@@ -112,10 +120,11 @@ pub fn of_result(file: &ResultFile, letter: &str) -> Vec<Picture> {
                 name = format!("{name}-{}", pictures.len() + 1);
             }
             let heading = if letter.is_empty() { drawing.heading } else { format!("{letter}: {}", drawing.heading) };
-            let frame = frame(file, &name, &heading, &drawing.note);
+            let mut frame = frame(file, &name, &heading, &drawing.note);
             // What is true of a whole page is said once there; beside other results each picture says it.
             let note = if letter.is_empty() { drawing.note.clone() } else { frame.note.clone() };
-            let forms = (drawing.forms)(frame, [&heading, &note]);
+            frame.note = format!("{} {}", frame.note, source(file, entry));
+            let forms = (drawing.forms)(frame, [&heading, &note], wanted);
             pictures.push(Picture {
                 kind: entry.name,
                 part: drawing.part,
@@ -134,6 +143,13 @@ fn caption(entry: &Entry) -> String {
         Some(experiment) => format!("{}: {}", experiment.id, experiment.question),
         None => "A remedy tried here; rounds with it and without it alternated.".to_owned(),
     }
+}
+
+/// Where a picture comes from, for a slide or a paper that shows it alone.
+fn source(file: &ResultFile, entry: &Entry) -> String {
+    let experiment = entry.experiment.map(|id| format!(", experiment {id}")).unwrap_or_default();
+    let day = file.taken_unix_s.and_then(words::day).map(|day| format!(", {day}")).unwrap_or_default();
+    format!("Source: {} {}{experiment}{day}.", file.tool.name, file.tool.version)
 }
 
 /// A name of lower-case letters, digits and `-` only, whatever the parts are.

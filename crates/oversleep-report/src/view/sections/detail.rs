@@ -1,6 +1,7 @@
 //! A close-up of a few series (B5): whole percentiles, the expected and the recorded schedule, and the views that hide
 //! or restore missed deadlines, side by side.
 
+use oversleep_record::quantile_interval::of_quantile;
 use oversleep_record::series::Pace;
 use oversleep_record::stats::{Steadiness, steadiness};
 use oversleep_record::{Distribution, ExperimentId, ResultFile, Series, label};
@@ -101,6 +102,11 @@ fn story(file: &ResultFile, series: &Series) -> String {
             value(series.unit, beyond.from)
         ));
     }
+    parts.extend(series.distribution.mean().map(|mean| format!("mean {}", value(series.unit, mean.round() as i64))));
+    parts.extend(of_quantile(&series.distribution, 0.5, 0).map(|within| {
+        let (low, high) = (value(series.unit, within.low), value(series.unit, within.high));
+        format!("the median is from {low} to {high} with 99 % confidence")
+    }));
     parts.push(match counts.early {
         0 => "none early".to_owned(),
         early => format!("{} early", grouped(early)),
