@@ -1,5 +1,6 @@
 //! What documents are about: results, comparisons, galleries, fleets, answers, lists.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use oversleep_explain::verdict::Verdict as OfProgram;
@@ -90,9 +91,9 @@ fn series_columns<'a>() -> [Column<&'a Series>; 16] {
 
 /// What a recording has beside its series, in the same columns: wake-ups of idle CPUs (a rate in `mean`), threads with a rhythm
 /// (`p50`, and `p90`), timer resolutions (when in `min`, what in `conditions`).
-fn of_recording(file: &ResultFile, heads: Vec<&'static str>) -> impl Iterator<Item = Vec<String>> {
+fn of_recording(file: &ResultFile, heads: Vec<Cow<'_, str>>) -> impl Iterator<Item = Vec<String>> {
     let row = move |fields: &[(&str, String)]| {
-        let of = |head: &&str| fields.iter().find(|(name, _)| name == head);
+        let of = |head: &Cow<'_, str>| fields.iter().find(|(name, _)| name == head);
         heads.iter().map(|head| of(head).map_or_else(String::new, |(_, field)| field.clone())).collect()
     };
     let mut rows: Vec<Vec<String>> = Vec::new();

@@ -4,7 +4,7 @@ use oversleep_lab::fleet::{Fleet, HostRow};
 
 use super::sections::{furthest, name, of_wait, waits};
 use super::span;
-use crate::picture::{Frame, HeatMap, Shape};
+use crate::picture::{Frame, HeatMap, Shape, Wanted};
 use crate::view::pictures::Picture;
 use crate::words::day;
 
@@ -62,6 +62,6 @@ fn map(
         name: format!("fleet-{name}"),
         heading: heading.to_owned(),
         caption: caption.to_owned(),
-        forms: shape.forms(heading, &note),
+        forms: shape.forms(heading, &note, Wanted::All),
     })
 }
