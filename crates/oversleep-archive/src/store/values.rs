@@ -7,8 +7,7 @@ use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::file::reader::RowGroupReader;
 
-use super::read::{Parquet, general};
-use super::schema;
+use super::schema::{self, Parquet, general};
 use crate::column::{Column, Kind, SCHEMA};
 use crate::row::Row;
 

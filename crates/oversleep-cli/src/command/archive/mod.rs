@@ -112,7 +112,11 @@ Only rows with these values, with blanks between them: wait=nanosleep request=1m
 
 /// Ask about all results: percentiles and counts, by kernel, machine, day …
 #[derive(Args, Debug)]
-#[command(before_help = examples(QUERY_EXAMPLES), after_help = exits("", READS), after_long_help = format!("{QUESTION}\n\n{}", exits("", READS)))]
+#[command(
+    before_help = examples(QUERY_EXAMPLES),
+    after_help = exits("", READS),
+    after_long_help = format!("{QUESTION}\n\n{}", exits("", READS))
+)]
 struct Query {
     /// Folder of the archive
     #[arg(value_name = "DIR")]
