@@ -1,5 +1,9 @@
 //! `archive`: the results of a fleet in a folder of Parquet files, and questions about them. What a command does is behind
 //! the feature `archive`; its options and help are always there.
+#![cfg_attr(
+    not(feature = "archive"),
+    allow(dead_code, reason = "nothing reads the options of a command that can't run")
+)]
 
 #[cfg(feature = "archive")]
 mod add;
