@@ -84,7 +84,7 @@ pub enum Values {
     /// Yes and no.
     Flag(Leaf<BoolType>),
     /// Names and their texts.
-    Map(Leaf<ByteArrayType>, Leaf<ByteArrayType>),
+    Map(Box<(Leaf<ByteArrayType>, Leaf<ByteArrayType>)>),
     /// Lists of numbers.
     List(Leaf<Int64Type>),
 }
@@ -102,7 +102,7 @@ impl Values {
             Kind::Integer | Kind::Moment => Values::Integer(Leaf::of(group, leaf)?),
             Kind::Real => Values::Real(Leaf::of(group, leaf)?),
             Kind::Flag => Values::Flag(Leaf::of(group, leaf)?),
-            Kind::Map => Values::Map(Leaf::of(group, leaf)?, Leaf::of(group, leaf + 1)?),
+            Kind::Map => Values::Map(Box::new((Leaf::of(group, leaf)?, Leaf::of(group, leaf + 1)?))),
             Kind::List => Values::List(Leaf::of(group, leaf)?),
         })
     }
@@ -154,7 +154,8 @@ impl Values {
                     place.extend_from_slice(list);
                 }
             }
-            Values::Map(keys, texts) => {
+            Values::Map(both) => {
+                let (keys, texts) = &mut **both;
                 keys.read(count)?;
                 texts.read(count)?;
                 let (mut keys, mut texts) = (keys.lists(), texts.lists());
