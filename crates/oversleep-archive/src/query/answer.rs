@@ -133,7 +133,7 @@ impl Answer {
 
     /// The rows of the table for people, with units.
     pub fn for_people(&self) -> Vec<Vec<String>> {
-        self.lines(|group, cell| in_words(group, cell), |measured, unit| measured.for_people(unit))
+        self.lines(in_words, |measured, unit| measured.for_people(unit))
     }
 
     /// The rows of the table for programs: numbers in the unit of the values, nothing for what isn't known.

@@ -8,13 +8,13 @@ mod time;
 
 use std::str::FromStr;
 
+use crate::column::Column;
+
 pub use answer::{Answer, Cell, Gathering, in_words};
 pub use figure::{Figure, Measured};
 pub use filter::Filter;
 pub use group::Group;
-pub use time::{day_of, moment_of};
-
-use crate::column::Column;
+pub use time::{begin_of, day_of, moment_of};
 
 /// What a question asks for: `p50 p99 count by kernel day`.
 #[derive(Clone, Debug, PartialEq)]

@@ -23,6 +23,11 @@ pub fn day_of(us: i64) -> String {
     utc(us).map_or_else(|| "undated".to_owned(), Utc::to_day)
 }
 
+/// When a day begins, in µs since 1970; `None` for what is no day.
+pub fn begin_of(day: &str) -> Option<i64> {
+    moment("day", day, 0).ok().filter(|_| day.len() == "2026-11-27".len())
+}
+
 /// A moment as SQL has it: `2026-11-27 12:34:56`.
 pub fn moment_of(us: i64) -> String {
     utc(us).map(text).map_or_else(String::new, |text| text.replace('T', " ").trim_end_matches('Z').to_owned())

@@ -1,13 +1,13 @@
 //! The folder of an archive: which files hold its rows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::read::Reader;
 use super::{StoreError, turn};
 use crate::column::Column;
-use crate::query::{Filter, Gathering, QueryError};
+use crate::query::{Filter, Gathering, QueryError, begin_of};
 use crate::row::Row;
 
 /// The beginning of a day's folder.
@@ -18,6 +18,9 @@ pub const COMPLETE: &str = "parquet";
 pub const PART: &str = "part";
 /// The beginning of the names of compacted files, which replace others.
 pub const COMPACTED: &str = "all-";
+
+/// How often files are listed again that another command merged meanwhile.
+const READ_AGAIN: usize = 3;
 
 /// An archive.
 #[derive(Clone, Debug)]
@@ -103,9 +106,7 @@ impl Archive {
     pub fn files(&self, filter: &Filter) -> Result<Vec<DayFile>, StoreError> {
         let mut files = Vec::new();
         for day in self.days()? {
-            let begins = format!("{day}T00:00");
-            let bounds = Filter::read(&format!("since={begins}"), 0).ok().and_then(|one| one.since_us);
-            if bounds.is_some_and(|begin| !filter.takes_day(begin)) {
+            if begin_of(&day).is_some_and(|begin| !filter.takes_day(begin)) {
                 continue;
             }
             let (live, _) = self.files_of(&day)?;
@@ -146,6 +147,17 @@ impl Archive {
     /// A file is damaged, or the answer is too long.
     pub fn gather(&self, gathering: &mut Gathering) -> Result<Result<(), QueryError>, StoreError> {
         let columns = gathering.columns();
+        let nothing = gathering.clone();
+        for _ in 0..READ_AGAIN {
+            let files = self.files(gathering.filter())?;
+            match self.each(&files, &columns, |row| gathering.add(row)) {
+                // Another command merged this file into one that isn't among them: none of what was added is right.
+                Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+                    gathering.clone_from(&nothing);
+                }
+                read => return read,
+            }
+        }
         let files = self.files(gathering.filter())?;
         self.each(&files, &columns, |row| gathering.add(row))
     }
@@ -174,7 +186,7 @@ fn days(folder: &Path) -> Result<Vec<String>, StoreError> {
 pub(super) fn listed(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, StoreError> {
     let io = |error| StoreError::io(folder, error);
     let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(io)?,
     };
     let mut files = Vec::new();

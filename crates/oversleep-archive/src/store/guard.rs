@@ -1,7 +1,8 @@
 //! Refuses files that would take far more memory than those of an archive, before any page is unpacked.
 //!
-//! A page is unpacked as a whole, and deflate makes 1,032 bytes of one. So a page may be [`PAGE_BYTES_MAX`] long at most, and
-//! then it takes 50 MB whatever it holds. Heads of pages are read here by hand, because the library reads a page with its head.
+//! A page is unpacked as a whole, and deflate makes 1,032 bytes of one. So a page may be [`PAGE_BYTES_MAX`] long at most,
+//! and then it takes 50 MB whatever it holds. Heads of pages are read here by hand, because the library reads a page with
+//! its head.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};

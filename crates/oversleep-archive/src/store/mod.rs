@@ -1,8 +1,8 @@
 //! An archive on disk: a folder with a folder for each day, whose Parquet files are written once and never changed.
 //!
-//! A file gets its name when the disk has all of it, so nobody sees half of one. Compacting writes a file that names those it
-//! replaces, then removes them; readers pass over files that another one replaces, so every moment in between shows each row
-//! once. `_archive.sqlite` holds the names of machines, and is what two commands take turns by.
+//! A file gets its name when the disk has all of it, so nobody sees half of one. Compacting writes a file that names those
+//! it replaces, then removes them; readers pass over files that another one replaces, so every moment in between shows each
+//! row once. `_archive.sqlite` holds the names of machines, and is what two commands take turns by.
 
 mod add;
 mod check;
@@ -19,12 +19,12 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
+use crate::column::Column;
+
 pub use add::{Added, Adding};
 pub use check::Report;
 pub use compact::Compacted;
 pub use folder::{Archive, DayFile};
-
-use crate::column::Column;
 
 /// What an archive can't do.
 #[derive(Debug, thiserror::Error)]

@@ -9,6 +9,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
+use super::schema::{Parquet, general};
 use super::values::Values;
 use super::write::{CREATED_BY, REPLACES};
 use super::{StoreError, guard, schema};
@@ -99,9 +100,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What the library's calls return.
-pub type Parquet<T> = Result<T, parquet::errors::ParquetError>;
-
 fn each_of_group<E>(
     group: &dyn RowGroupReader,
     columns: &BTreeSet<Column>,
@@ -124,9 +122,4 @@ fn each_of_group<E>(
         left -= count;
     }
     Ok(Ok(()))
-}
-
-/// An error of the library's kind.
-pub fn general(fault: &dyn std::fmt::Display) -> parquet::errors::ParquetError {
-    parquet::errors::ParquetError::General(fault.to_string())
 }

@@ -54,3 +54,11 @@ pub fn leaf(column: Column) -> usize {
     let leaves = |column: &Column| if column.kind() == Kind::Map { 2 } else { 1 };
     Column::ALL.iter().take_while(|&&before| before != column).map(leaves).sum()
 }
+
+/// What the library's calls return.
+pub type Parquet<T> = Result<T, parquet::errors::ParquetError>;
+
+/// An error of the library's kind.
+pub fn general(fault: &dyn std::fmt::Display) -> parquet::errors::ParquetError {
+    parquet::errors::ParquetError::General(fault.to_string())
+}

@@ -7,8 +7,7 @@ use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::file::reader::RowGroupReader;
 
-use super::read::{Parquet, general};
-use super::schema;
+use super::schema::{self, Parquet, general};
 use crate::column::{Column, Kind, SCHEMA};
 use crate::row::Row;
 
@@ -85,7 +84,7 @@ pub enum Values {
     /// Yes and no.
     Flag(Leaf<BoolType>),
     /// Names and their texts.
-    Map(Leaf<ByteArrayType>, Leaf<ByteArrayType>),
+    Map(Box<(Leaf<ByteArrayType>, Leaf<ByteArrayType>)>),
     /// Lists of numbers.
     List(Leaf<Int64Type>),
 }
@@ -103,7 +102,7 @@ impl Values {
             Kind::Integer | Kind::Moment => Values::Integer(Leaf::of(group, leaf)?),
             Kind::Real => Values::Real(Leaf::of(group, leaf)?),
             Kind::Flag => Values::Flag(Leaf::of(group, leaf)?),
-            Kind::Map => Values::Map(Leaf::of(group, leaf)?, Leaf::of(group, leaf + 1)?),
+            Kind::Map => Values::Map(Box::new((Leaf::of(group, leaf)?, Leaf::of(group, leaf + 1)?))),
             Kind::List => Values::List(Leaf::of(group, leaf)?),
         })
     }
@@ -155,7 +154,8 @@ impl Values {
                     place.extend_from_slice(list);
                 }
             }
-            Values::Map(keys, texts) => {
+            Values::Map(both) => {
+                let (keys, texts) = &mut **both;
                 keys.read(count)?;
                 texts.read(count)?;
                 let (mut keys, mut texts) = (keys.lists(), texts.lists());

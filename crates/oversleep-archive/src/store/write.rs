@@ -12,7 +12,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter};
 
-use super::{StoreError, schema};
+use super::StoreError;
+use super::schema::{self, Parquet};
 use crate::column::{Column, Kind, Value};
 use crate::row::Row;
 
@@ -41,13 +42,17 @@ impl Writer {
     /// # Errors
     /// It can't be made.
     pub fn begin(path: &Path) -> Result<Writer, StoreError> {
+        Writer::with(path, PAGE_BYTES)
+    }
+
+    /// The same with pages of another size.
+    fn with(path: &Path, page_bytes: usize) -> Result<Writer, StoreError> {
         let level = GzipLevel::try_new(4).map_err(|error| StoreError::damaged(path, &error))?;
         let properties = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
             .set_compression(Compression::GZIP(level))
-            .set_dictionary_enabled(true)
-            .set_dictionary_page_size_limit(PAGE_BYTES)
-            .set_data_page_size_limit(PAGE_BYTES)
+            .set_dictionary_page_size_limit(page_bytes)
+            .set_data_page_size_limit(page_bytes)
             .set_data_page_row_count_limit(512)
             .set_write_batch_size(256)
             .set_max_row_group_row_count(None)
@@ -112,8 +117,6 @@ impl Writer {
         Ok(path)
     }
 }
-
-type Parquet<T> = Result<T, parquet::errors::ParquetError>;
 
 fn write_group(file: &mut SerializedFileWriter<BufWriter<File>>, rows: &[Row]) -> Parquet<()> {
     let mut group = file.next_row_group()?;
@@ -202,4 +205,38 @@ fn write_map(group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>, rows: &[
         next(group, |writer| writer.typed::<ByteArrayType>().write_batch(leaf, Some(&defined), Some(&repeated)))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::all_columns;
+    use crate::store::read::Reader;
+
+    /// What reading a file of one row with these buckets says, with pages of that size.
+    fn read(buckets: i64, page_bytes: usize) -> Result<u64, String> {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.parquet");
+        let mut writer = Writer::with(&path, page_bytes).unwrap();
+        // A million different numbers that deflate packs well.
+        writer.add(Row { hi: (0..buckets).collect(), n: vec![1; buckets as usize], ..Row::default() }).unwrap();
+        writer.finish(&[]).unwrap();
+        let mut rows = 0;
+        let taken = Reader::open(&path).and_then(|mut reader| {
+            reader.each(&all_columns(), |row| {
+                rows += row.hi.len() as u64;
+                Ok::<(), std::convert::Infallible>(())
+            })
+        });
+        taken.map(|_| rows).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn pages_that_unpack_to_more_than_those_of_an_archive_are_refused_before_they_are_unpacked() {
+        assert_eq!(read(100_000, PAGE_BYTES), Ok(100_000));
+        let large = read(1_000_000, 1 << 30).unwrap_err();
+        assert!(large.contains("a page is larger than those of an archive"), "{large}");
+        let long = read(3_000_000, PAGE_BYTES).unwrap_err();
+        assert!(long.contains("states 3000000 values"), "{long}");
+    }
 }

@@ -97,7 +97,11 @@ fn mistakes_are_answered_with_what_was_probably_meant() {
         assert!(run.stderr.contains(words), "{}", run.stderr);
     }
     let nothing = home.run(["archive", "query", "nowhere", "p50"]).with_code(1);
-    assert!(nothing.stderr.contains("'nowhere' is no archive; `oversleep archive add` makes one"), "{}", nothing.stderr);
+    assert!(
+        nothing.stderr.contains("'nowhere' is no archive; `oversleep archive add` makes one"),
+        "{}",
+        nothing.stderr
+    );
     let other = home.run(["archive", "add", ".", "web-1.json"]).with_code(1);
     assert!(other.stderr.contains("holds other files"), "{}", other.stderr);
 }

@@ -1,5 +1,9 @@
 //! `archive`: the results of a fleet in a folder of Parquet files, and questions about them. What a command does is behind
 //! the feature `archive`; its options and help are always there.
+#![cfg_attr(
+    not(feature = "archive"),
+    allow(dead_code, reason = "nothing reads the options of a command that can't run")
+)]
 
 #[cfg(feature = "archive")]
 mod add;
@@ -112,7 +116,11 @@ Only rows with these values, with blanks between them: wait=nanosleep request=1m
 
 /// Ask about all results: percentiles and counts, by kernel, machine, day …
 #[derive(Args, Debug)]
-#[command(before_help = examples(QUERY_EXAMPLES), after_help = exits("", READS), after_long_help = format!("{QUESTION}\n\n{}", exits("", READS)))]
+#[command(
+    before_help = examples(QUERY_EXAMPLES),
+    after_help = exits("", READS),
+    after_long_help = format!("{QUESTION}\n\n{}", exits("", READS))
+)]
 struct Query {
     /// Folder of the archive
     #[arg(value_name = "DIR")]
