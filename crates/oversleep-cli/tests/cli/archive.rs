@@ -15,6 +15,7 @@ fn a_command_without_archives_says_how_to_get_one_that_has_them() {
     for args in [
         &["archive", "add", "fleet", "r.json"][..],
         &["archive", "query", "fleet", "p50"],
+        &["archive", "report", "fleet"],
         &["archive", "sql", "fleet", ".help"],
         &["archive", "compact", "fleet"],
         &["archive", "check", "fleet"],
@@ -82,6 +83,23 @@ fn results_are_added_once_and_answer_questions() {
 }
 
 #[test]
+fn a_report_says_what_it_lacks_and_is_a_page() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = furnished();
+    let text = home.run(["archive", "report", "fleet"]).fine().stdout;
+    assert!(text.contains("one can be unlike its group only among 10 or more"), "{text}");
+    assert!(text.contains("The rows are of 1 day."), "{text}");
+    assert!(text.contains("Checked, not found: host-unlike-its-group"), "{text}");
+    home.run(["archive", "report", "fleet", "--html", "fleet.html", "--quiet"]).fine();
+    let page = fs::read_to_string(home.path().join("fleet.html")).unwrap();
+    assert!(page.contains("Checked, not found") && !page.contains("<script"), "{page}");
+    let wrong = home.run(["archive", "report", "fleet", "--where", "wiat=nanosleep"]).with_code(2);
+    assert!(wrong.stderr.contains("wait"), "{}", wrong.stderr);
+}
+
+#[test]
 fn mistakes_are_answered_with_what_was_probably_meant() {
     if !HAS_ARCHIVES {
         return oversleep_testing::skip("this command was built without the feature `archive`");
@@ -97,7 +115,11 @@ fn mistakes_are_answered_with_what_was_probably_meant() {
         assert!(run.stderr.contains(words), "{}", run.stderr);
     }
     let nothing = home.run(["archive", "query", "nowhere", "p50"]).with_code(1);
-    assert!(nothing.stderr.contains("'nowhere' is no archive; `oversleep archive add` makes one"), "{}", nothing.stderr);
+    assert!(
+        nothing.stderr.contains("'nowhere' is no archive; `oversleep archive add` makes one"),
+        "{}",
+        nothing.stderr
+    );
     let other = home.run(["archive", "add", ".", "web-1.json"]).with_code(1);
     assert!(other.stderr.contains("holds other files"), "{}", other.stderr);
 }

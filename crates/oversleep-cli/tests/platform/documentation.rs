@@ -120,9 +120,16 @@ fn furnished(lines: &[String]) -> Home {
     fs::create_dir(home.path().join("results")).expect("writable");
     fs::copy(home.path().join("r.json"), home.path().join("results/r.json")).expect("writable");
     let reads = |line: &&String| {
-        ["oversleep report ", "oversleep compare ", "oversleep clocks ", "oversleep export ", "oversleep assert ", "oversleep archive add "]
-            .iter()
-            .any(|start| line.starts_with(start))
+        [
+            "oversleep report ",
+            "oversleep compare ",
+            "oversleep clocks ",
+            "oversleep export ",
+            "oversleep assert ",
+            "oversleep archive add ",
+        ]
+        .iter()
+        .any(|start| line.starts_with(start))
     };
     for line in lines.iter().filter(reads) {
         for word in line.split_whitespace().filter(|word| word.ends_with(".json") && !word.starts_with('-')) {
@@ -240,8 +247,10 @@ fn commands(text: &str) -> Vec<String> {
 
 #[test]
 fn every_command_of_the_readme_and_the_guide_runs() {
-    let pages: Vec<String> =
-        ["README.md", "docs/guide.md", "docs/serve.md", "docs/fleet.md"].into_iter().filter_map(|name| page(name)).collect();
+    let pages: Vec<String> = ["README.md", "docs/guide.md", "docs/serve.md", "docs/fleet.md"]
+        .into_iter()
+        .filter_map(|name| page(name))
+        .collect();
     let mut lines = Vec::new();
     for text in &pages {
         let commands = commands(text);
