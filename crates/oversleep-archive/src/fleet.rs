@@ -16,9 +16,6 @@ pub struct FleetOfRows {
     left_out: u64,
 }
 
-/// The letters of a random text that tell hosts without a name apart.
-const ID_LETTERS: usize = 12;
-
 impl FleetOfRows {
     /// One without rows; machines may have names, by their random texts.
     pub fn new(names: BTreeMap<String, String>) -> FleetOfRows {
@@ -49,9 +46,8 @@ impl FleetOfRows {
         ];
         let settings: Vec<(&str, &str)> =
             settings.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        let id: String = row.source.chars().take(ID_LETTERS).collect();
         self.collector.add(&Stretch {
-            host: self.names.get(&row.source).unwrap_or(&id),
+            host: self.names.get(&row.source).unwrap_or(&row.source),
             kind: &kind,
             kernel: machine.kernel.as_deref(),
             settings: &settings,

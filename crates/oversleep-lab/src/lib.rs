@@ -5,8 +5,8 @@
 //! `verify` compares modelled machines with published observations;
 //! `resolution` holds a timer resolution, `held` any setting; `records` has the rounding rules of language runtimes;
 //! `share` makes a copy of a result for others; `watch` reports changes; `catalogue` lists what a platform has;
-//! `findings` says where to look for one; `fleet` judges many machines over weeks; `lookup` finds what a word names; `machines` opens modelled machines. Nothing
-//! here calls an operating system: the caller provides the platform.
+//! `findings` says where to look for one; `fleet` judges many machines over weeks; `lookup` finds what a word names;
+//! `machines` opens modelled machines. Nothing here calls an operating system: the caller provides the platform.
 #![forbid(unsafe_code)]
 
 pub mod ask;

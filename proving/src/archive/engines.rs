@@ -87,7 +87,8 @@ impl Engines<'_> {
     /// What the embedded engine answers.
     fn embedded(&self) -> Result<String, String> {
         let answers = BY.map(|by| self.suite.oversleep(&["archive", "sql", "fleet", &portable(by), "--csv"]));
-        answers.into_iter().map(|answer| Ok(answer? + "\n")).collect()
+        let lines = |answer: Result<String, String>| Ok(answer?.replace("\r\n", "\n") + "\n");
+        answers.into_iter().map(lines).collect()
     }
 
     /// The file with what an engine runs: its view, as the command prints it, and the queries.

@@ -2,9 +2,9 @@
 //! find each planted difference and name no other, a fleet without differences has no finding, and other engines answer the
 //! portable query byte by byte as the embedded one does.
 //!
-//! DuckDB and DataFusion are asked; `--all` adds ClickHouse's engine (chDB), Spark and Trino, which take 1.4 GB. What isn't
-//! installed is SKIPPED with the reason; `--fetch` installs it beside the build. `--hosts N` makes a smaller fleet, `--binary
-//! PATH` tests another command, which has the feature `archive`.
+//! DuckDB and DataFusion are asked; `--all` adds ClickHouse's engine (chDB), Spark and Trino, which take 1.4 GB. What
+//! isn't installed is SKIPPED with the reason; `--fetch` installs it beside the build. `--hosts N` makes a smaller fleet,
+//! `--binary PATH` tests another command, which has the feature `archive`.
 
 mod engines;
 mod trino;
@@ -158,7 +158,7 @@ impl Suite<'_> {
             let rows = text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect());
             Ok(rows.collect())
         };
-        let nanosleep = "subject=nanosleep request=1ms";
+        let nanosleep = "wait=nanosleep request=1ms";
         let steal = ask("steal by cpu_model", nanosleep)?;
         let stolen =
             steal.iter().filter(|row| row[1].parse::<f64>().is_ok_and(|share| share > 0.0)).collect::<Vec<_>>();

@@ -15,6 +15,7 @@ fn a_command_without_archives_says_how_to_get_one_that_has_them() {
     for args in [
         &["archive", "add", "fleet", "r.json"][..],
         &["archive", "query", "fleet", "p50"],
+        &["archive", "report", "fleet"],
         &["archive", "sql", "fleet", ".help"],
         &["archive", "compact", "fleet"],
         &["archive", "check", "fleet"],
@@ -79,6 +80,23 @@ fn results_are_added_once_and_answer_questions() {
     fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
     let check = home.run(["archive", "check", "fleet"]).with_code(3).stdout;
     assert!(check.contains("restore it from a copy"), "{check}");
+}
+
+#[test]
+fn a_report_says_what_it_lacks_and_is_a_page() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = furnished();
+    let text = home.run(["archive", "report", "fleet"]).fine().stdout;
+    assert!(text.contains("one can be unlike its group only among 10 or more"), "{text}");
+    assert!(text.contains("The rows are of 1 day."), "{text}");
+    assert!(text.contains("Checked, not found: host-unlike-its-group"), "{text}");
+    home.run(["archive", "report", "fleet", "--html", "fleet.html", "--quiet"]).fine();
+    let page = fs::read_to_string(home.path().join("fleet.html")).unwrap();
+    assert!(page.contains("Checked, not found") && !page.contains("<script"), "{page}");
+    let wrong = home.run(["archive", "report", "fleet", "--where", "wiat=nanosleep"]).with_code(2);
+    assert!(wrong.stderr.contains("wait"), "{}", wrong.stderr);
 }
 
 #[test]

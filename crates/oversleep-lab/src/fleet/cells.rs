@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use oversleep_record::{Distribution, Nanos};
 
-use super::model::{Fleet, Kind, Part};
+use super::model::{Kind, Part};
 
 /// Some waits of one host: a row of an archive.
 #[derive(Clone, Debug)]
@@ -139,12 +139,6 @@ impl Collector {
         }
     }
 
-    /// What all of it says.
-    pub fn judge(mut self) -> Fleet {
-        self.close();
-        super::judge::fleet(&self)
-    }
-
     fn host(&mut self, stretch: &Stretch<'_>) -> u32 {
         let known = self.host_by_name.get(stretch.host).copied();
         let at = known.unwrap_or_else(|| {
@@ -173,7 +167,7 @@ impl Collector {
     }
 
     /// Reduces what is open.
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         let day = self.day;
         let mut closed: Vec<Cell> = self
             .open

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use oversleep_record::words::counted;
 
 use super::cells::{Cell, KERNEL};
-use super::judge::Judging;
+use super::judging::Judging;
 use super::kinds::CHANGE;
 use super::model::{Change, ChangeRow, Figure, Finding, Interval};
 use super::{stats, words};

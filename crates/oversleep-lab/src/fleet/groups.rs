@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use oversleep_record::words::{counted, percent};
 
 use super::cells::Cell;
-use super::judge::{Judging, days};
+use super::judging::{Judging, days};
 use super::kinds::STEAL;
 use super::model::{Figure, Finding, Group, Interval, Part};
 use super::{stats, words};

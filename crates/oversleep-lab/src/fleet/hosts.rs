@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cells::Cell;
-use super::judge::{Judging, MEMBERS_MIN, days};
+use super::judging::{Judging, MEMBERS_MIN, days};
 use super::kinds::{HOURS, UNLIKE};
 use super::model::{Figure, Finding, HostRow, Interval, Part};
 use super::{stats, words};

@@ -1,92 +1,23 @@
-//! Judges a fleet: each cell beside those of its group at the same time, then each host, change and kind.
+//! Judges a fleet: each host, each change and each kind.
 
-use std::collections::BTreeMap;
-
-use super::cells::{Cell, Collector, KERNEL};
+use super::cells::Collector;
+use super::judging::{Judging, MEMBERS_MIN, days};
 use super::kinds::FINDINGS;
-use super::model::{Figure, Finding, Fleet, HostRow, Part, SCHEMA};
-use super::{changes, groups, hosts, odd, stats};
+use super::model::{Finding, Fleet, HostRow, SCHEMA};
+use super::{changes, groups, hosts, odd};
 
-/// The fewest hosts beside which a host's figures of a quarter of a day are seen.
-const BESIDE_MIN: usize = 5;
 /// The days from which intervals by days are narrow.
 const WEEK: usize = 7;
-/// The fewest hosts of a group in which one can be unusual.
-pub(super) const MEMBERS_MIN: usize = 10;
 
-/// A collector's cells with what their judgement shares.
-pub(super) struct Judging<'a> {
-    pub all: &'a Collector,
-    /// How far each cell is from the median of its group at that time, as logarithms, by figure.
-    apart: Vec<[Option<f64>; Figure::ALL.len()]>,
-    /// The cells of each host.
-    of_host: Vec<Vec<usize>>,
-    pub comparisons: usize,
-}
-
-impl Figure {
-    /// It of a cell.
-    pub(super) fn of(self, cell: &Cell) -> Option<f64> {
-        match self {
-            Figure::P50 => Some(cell.p50),
-            Figure::P99 => cell.p99,
-        }
+impl Collector {
+    /// What all of it says.
+    pub fn judge(mut self) -> Fleet {
+        self.close();
+        fleet(&self)
     }
 }
 
-impl<'a> Judging<'a> {
-    fn of(all: &'a Collector) -> Judging<'a> {
-        let mut of_host = vec![Vec::new(); all.hosts.len()];
-        let mut together: BTreeMap<(u32, u16, u16, i32, Part), Vec<usize>> = BTreeMap::new();
-        for (at, cell) in all.cells.iter().enumerate() {
-            of_host[cell.host as usize].push(at);
-            let kind = all.hosts[cell.host as usize].kind;
-            together.entry((kind, cell.kernel, cell.wait, cell.day, cell.part)).or_default().push(at);
-        }
-        let mut apart = vec![[None; Figure::ALL.len()]; all.cells.len()];
-        for members in together.into_values().filter(|members| members.len() >= BESIDE_MIN) {
-            for (place, figure) in Figure::ALL.into_iter().enumerate() {
-                let logarithm = |&at: &usize| Some((at, figure.of(&all.cells[at])?.ln()));
-                let known: Vec<(usize, f64)> = members.iter().filter_map(logarithm).collect();
-                let values: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
-                let Some(middle) = stats::median(&values).filter(|_| values.len() >= BESIDE_MIN) else { continue };
-                known.iter().for_each(|&(at, value)| apart[at][place] = Some(value - middle));
-            }
-        }
-        let per_host = Figure::ALL.len() * (1 + Part::ALL.len());
-        let comparisons = (all.hosts.len() * all.waits.all.len() * per_host + all.kinds.len()).max(1);
-        Judging { all, apart, of_host, comparisons }
-    }
-
-    /// The cells of a host's wait.
-    pub fn cells(&self, host: usize, wait: usize) -> impl Iterator<Item = (usize, &'a Cell)> {
-        let all = self.all;
-        self.of_host[host]
-            .iter()
-            .map(move |&at| (at, &all.cells[at]))
-            .filter(move |(_, cell)| cell.wait as usize == wait)
-    }
-
-    /// How far a cell is from its group.
-    pub fn apart(&self, at: usize, figure: Figure) -> Option<f64> {
-        self.apart[at][figure as usize]
-    }
-
-    /// The hosts of a kind.
-    pub fn members(&self, kind: usize) -> impl Iterator<Item = usize> {
-        self.all.hosts.iter().enumerate().filter(move |(_, host)| host.kind as usize == kind).map(|(at, _)| at)
-    }
-}
-
-/// The days that the cells are of.
-pub(super) fn days(all: &Collector) -> Vec<i32> {
-    let mut days: Vec<i32> = all.cells.iter().map(|cell| cell.day).collect();
-    days.sort_unstable();
-    days.dedup();
-    days
-}
-
-pub(super) fn fleet(all: &Collector) -> Fleet {
+fn fleet(all: &Collector) -> Fleet {
     let judging = Judging::of(all);
     let profiles = hosts::profiles(&judging);
     let mut undecided = Vec::new();
@@ -148,14 +79,4 @@ fn alone(judging: &Judging<'_>) -> Vec<String> {
         )
     });
     judging.all.kinds.iter().enumerate().filter_map(few).chain(short).collect()
-}
-
-/// The value of a fact on a host that its newest row has.
-pub(super) fn newest<'a>(host: &'a super::cells::Host, fact: &str) -> Option<&'a super::cells::Known> {
-    host.facts.get(fact)?.iter().max_by_key(|known| known.last)
-}
-
-/// The kernel of a host's newest row.
-pub(super) fn newest_kernel(host: &super::cells::Host) -> Option<&str> {
-    newest(host, KERNEL).map(|known| known.value.as_str())
 }

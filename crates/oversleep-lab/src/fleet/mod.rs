@@ -11,6 +11,7 @@ mod changes;
 mod groups;
 mod hosts;
 mod judge;
+mod judging;
 mod kinds;
 mod model;
 mod odd;

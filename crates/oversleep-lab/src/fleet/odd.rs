@@ -6,7 +6,7 @@ use oversleep_record::words::{counted, list};
 
 use super::cells::{KERNEL, Known};
 use super::hosts::{Profile, figure_in_words, first_day};
-use super::judge::{Judging, MEMBERS_MIN, newest, newest_kernel};
+use super::judging::{Judging, MEMBERS_MIN, newest, newest_kernel};
 use super::kinds::ODD;
 use super::model::{Figure, Finding};
 use super::words;

@@ -121,8 +121,8 @@ fn student(both_tails: f64, freedom: f64) -> f64 {
     (n * y).sqrt()
 }
 
-/// The normal deviate that is exceeded with that probability, of one half at most (P. J. Acklam's rational approximation, whose
-/// relative error is below 1.15e-9).
+/// The normal deviate that is exceeded with that probability, of one half at most (P. J. Acklam's rational approximation,
+/// whose relative error is below 1.15e-9).
 fn normal(tail: f64) -> f64 {
     let p = tail.clamp(1e-300, 0.5);
     if p < 0.024_25 {

@@ -1,3 +1,5 @@
+//! Fleets with planted differences, and without any.
+
 use super::simulated::{Plan, each};
 use super::{Collector, Finding, Fleet};
 

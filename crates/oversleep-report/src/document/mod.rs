@@ -8,6 +8,7 @@
 mod assertions;
 mod csv;
 mod exports;
+mod fleet;
 mod html;
 mod json;
 mod markdown;

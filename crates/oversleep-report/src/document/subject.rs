@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use oversleep_explain::verdict::Verdict as OfProgram;
-use oversleep_lab::fleet::Fleet;
 use oversleep_record::assertion::Assertions;
 use oversleep_record::comparison::{Judgement, SeriesComparison, Side};
 use oversleep_record::finding::{Severity, Verdict};
@@ -18,7 +17,6 @@ use crate::listing::Listing;
 use crate::terminal::{self, Detail, without_styles};
 use crate::view::comparison::{Sketch, View, letter};
 use crate::view::findings::{Findings, cure, in_words};
-use crate::view::fleet;
 use crate::view::gallery::{self, Machine};
 use crate::view::pictures::{self, Picture, Wanted};
 use crate::view::sheet::{Column, Sheet, optional, word};
@@ -290,29 +288,6 @@ impl Subject for Gallery<'_> {
 
     fn view(&self, detail: Detail) -> View {
         gallery::view(self.0, detail == Detail::Full)
-    }
-}
-
-impl Subject for Fleet {
-    fn text(&self, layout: &Layout) -> String {
-        terminal::comparison(&self.view(layout.detail), layout.width)
-    }
-
-    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        out.write_all(b"\n")
-    }
-
-    fn sheet(&self) -> Sheet<'_> {
-        fleet::sheet(self)
-    }
-
-    fn view(&self, detail: Detail) -> View {
-        fleet::view(self, detail == Detail::Full)
-    }
-
-    fn pictures(&self) -> Vec<Picture> {
-        self.view(Detail::Full).pictures.into_iter().flatten().collect()
     }
 }
 

@@ -12,6 +12,8 @@ mod care;
 #[cfg(feature = "archive")]
 mod query;
 #[cfg(feature = "archive")]
+mod report;
+#[cfg(feature = "archive")]
 mod sql;
 mod views;
 
@@ -19,13 +21,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{Documents, List};
+use crate::args::{Documents, List, Read};
 use crate::command::spec::{Code, FINE, READ_FAILED, READS, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep archive add fleet r.json", "keep a result"),
     ("oversleep archive query fleet 'p50 p99 count by kernel'", "ask about all of them"),
+    ("oversleep archive report fleet --html fleet.html", "a page: which host is unlike its group, and since when"),
     ("oversleep archive sql fleet 'SELECT count(*) FROM histograms'", "in SQL"),
     ("oversleep archive views duckdb", "the same files on another engine"),
 ];
@@ -45,6 +48,7 @@ pub struct Archive {
 enum Task {
     Add(Add),
     Query(Query),
+    Report(Report),
     Sql(Sql),
     Views(views::Views),
     Compact(Compact),
@@ -146,6 +150,36 @@ struct Query {
     documents: Documents<List>,
 }
 
+const REPORT_EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep archive report fleet", "on the terminal"),
+    ("oversleep archive report fleet --html fleet.html", "as a page, with pictures by day"),
+    ("oversleep archive report fleet --where 'since=30d' --csv", "a line for each finding of the last 30 days"),
+];
+
+/// Say which hosts are unlike their group, what changes did, where the hypervisor takes time, and since when
+///
+/// Hosts are compared with those of the same processor, CPUs and hypervisor under the same kernel at the same time. How far
+/// apart is unusual follows from these hosts, so there is no threshold to choose. Hosts and days are the units of every
+/// interval, and all comparisons together are wrong with a probability of 1 %. It takes 10 hosts of a kind, and a week.
+#[derive(Args, Debug)]
+#[command(before_help = examples(REPORT_EXAMPLES), after_help = exits("", READS))]
+struct Report {
+    /// Folder of the archive
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// Only rows with these values, like 'wait=nanosleep request=1ms since=7d'
+    #[arg(long = "where", value_name = "TESTS", default_value = "", hide_default_value = true, long_help = WHERE)]
+    tests: String,
+
+    /// Judge here although the archive has more than 20 million rows
+    #[arg(long)]
+    here: bool,
+
+    #[command(flatten)]
+    documents: Documents<Read>,
+}
+
 const SQL_EXAMPLES: &[(&str, &str)] = &[
     ("oversleep archive sql fleet .help", "tables, columns, and a query to begin with"),
     ("oversleep archive sql fleet 'SELECT kernel, sum(count) FROM histograms GROUP BY kernel'", ""),
@@ -235,6 +269,7 @@ impl Task {
         match self {
             Task::Add(task) => add::run(task),
             Task::Query(task) => query::run(&task),
+            Task::Report(task) => report::run(&task),
             Task::Sql(task) => sql::run(&task),
             Task::Views(task) => task.run(),
             Task::Compact(task) => care::compact(&task),

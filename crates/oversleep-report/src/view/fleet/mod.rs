@@ -75,6 +75,3 @@ fn columns<'a>() -> [sheet::Column<&'a Finding>; 11] {
         ("next_step", |finding| finding.next_step.clone()),
     ]
 }
-
-#[cfg(test)]
-mod tests;

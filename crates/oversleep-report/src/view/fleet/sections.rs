@@ -94,7 +94,7 @@ fn changes(fleet: &Fleet) -> Option<Section> {
         .rank(2)
         .figure("after", |(_, row)| span(row.after_ns))
         .rank(2)
-        .figure("times", |(_, row)| times(row.ratio))
+        .figure("ratio", |(_, row)| times(row.ratio))
         .figure("99 % interval by hosts", |(_, row)| row.ratio.as_ref().map(ends))
         .figure("other hosts", |(_, row)| row.others.as_ref().map(ends))
         .rank(3)

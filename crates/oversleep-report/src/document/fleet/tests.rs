@@ -1,3 +1,5 @@
+//! What the documents of a fleet say.
+
 use std::sync::LazyLock;
 
 use oversleep_lab::fleet::simulated::{Plan, each};
