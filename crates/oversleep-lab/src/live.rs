@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oversleep_measure::{Bench, Plan, StopFlag};
 use oversleep_record::conditions::{Outcome, Setting};
-use oversleep_record::{CommandName, Conditions, Nanos, ResultFile, Unavailable};
+use oversleep_record::{CommandName, Conditions, Nanos, ResultFile, Series, Unavailable};
 use oversleep_sampler::{Covers, MachineState, Sampler, Sampling};
 use oversleep_system::{Restore, tunables::names};
 
@@ -21,6 +21,8 @@ pub struct Live {
     /// The outcome of that, once it runs.
     pinned: Mutex<Option<Outcome>>,
     sampler: Mutex<Sampler>,
+    /// The begin of what no part has told yet.
+    untold: Mutex<Nanos>,
 }
 
 impl Laboratory {
@@ -57,6 +59,7 @@ impl Laboratory {
             cpu,
             pinned: Mutex::new(None),
             sampler: Mutex::new(sampler),
+            untold: Mutex::new(Nanos(i64::MIN)),
         })
     }
 }
@@ -121,6 +124,43 @@ impl Live {
         Live::result_of([self])
     }
 
+    /// The series with the CPU that they were sampled on.
+    fn pinned(&self, mut all: Vec<Series>) -> Vec<Series> {
+        if let Some(cpu) = self.cpu {
+            let setting = Setting::Cpus(vec![cpu]);
+            let mut conditions = conditions(self.cpu);
+            let outcome = self.pinned.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            conditions.outcomes.extend(outcome.map(|outcome| (names::PIN.to_owned(), outcome)));
+            for series in &mut all {
+                series.key = series.key.clone().setting(names::PIN, &setting);
+                series.conditions = conditions.clone();
+            }
+        }
+        all
+    }
+
+    /// What several sampled since the last part, up to the last whole minute, or up to now if they are over: parts have each
+    /// wait once. `None` if there is nothing.
+    pub fn part_of<'a>(lives: impl IntoIterator<Item = &'a Live>, is_over: bool) -> Option<ResultFile> {
+        let mut file: Option<ResultFile> = None;
+        for live in lives {
+            let mut untold = live.untold.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some((series, begin, next)) = live.sampler().part(live.bench.clock_name(), *untold, is_over) else {
+                continue;
+            };
+            *untold = next;
+            let part = file.get_or_insert_with(|| {
+                let platform = live.bench.platform();
+                let taken_unix_s = platform.unix_time_s().map(|now| now - live.since(begin).0 / 1_000_000_000);
+                let environment = platform.environment();
+                ResultFile { duration_ns: next - begin, taken_unix_s, environment, ..live.blank.clone() }
+            });
+            part.series.extend(live.pinned(series));
+        }
+        file.iter_mut().for_each(|file| file.findings = oversleep_explain::findings(file));
+        file
+    }
+
     /// What several sampled on one machine, as one result.
     ///
     /// # Panics
@@ -130,18 +170,7 @@ impl Live {
         let first = *lives.peek().expect("there is one");
         let mut file = first.blank.clone();
         for live in lives {
-            let mut series = live.sampler().series(live.bench.clock_name());
-            if let Some(cpu) = live.cpu {
-                let setting = Setting::Cpus(vec![cpu]);
-                let mut conditions = conditions(live.cpu);
-                let outcome = live.pinned.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                conditions.outcomes.extend(outcome.map(|outcome| (names::PIN.to_owned(), outcome)));
-                for series in &mut series {
-                    series.key = series.key.clone().setting(names::PIN, &setting);
-                    series.conditions = conditions.clone();
-                }
-            }
-            file.series.extend(series);
+            file.series.extend(live.pinned(live.sampler().series(live.bench.clock_name())));
         }
         file.duration_ns = first.bench.stamp() - first.begun;
         let (covers, covered) = {
@@ -184,6 +213,45 @@ mod tests {
         assert!((3_500..3_700).contains(&(file.duration_ns.0 / 1_000_000_000)), "{}", file.duration_ns);
         let after = begun.zip(file.taken_unix_s).map(|(begun, taken)| taken - begun);
         assert!(after.is_none_or(|after| (7_000..7_400).contains(&after)), "{after:?}");
+    }
+
+    #[test]
+    fn parts_have_each_wait_once_and_end_at_a_whole_minute() {
+        let machine = machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(60_000)));
+        let platform: oversleep_system::SharedPlatform = Sim::start(machine.build());
+        let lab = Laboratory::on(platform.clone());
+        let stop = StopFlag::new();
+        let sampling = Sampling { covers: Covers::LastHour, ..Sampling::of("nanosleep") };
+        let live = lab.live(sampling, None, CommandName::Serve, None, &stop).unwrap();
+        let count = |file: &ResultFile| file.series.iter().map(|series| series.counts.recorded).sum::<u64>();
+        assert!(Live::part_of([&live], false).is_none());
+        let (mut parts, mut hour) = (Vec::new(), 1);
+        let bench = live.bench.clone();
+        oversleep_sampler::run(&bench, &mut |lend| {
+            lend(&mut live.sampler());
+            if live.since(Nanos::ZERO) >= Nanos::from_millis(hour * 3_600_000) {
+                hour += 1;
+                parts.extend(Live::part_of([&live], false));
+                if hour == 5 {
+                    stop.raise();
+                }
+            }
+        })
+        .unwrap();
+        parts.extend(Live::part_of([&live], true));
+        assert!(Live::part_of([&live], true).is_none());
+        assert_eq!(parts.len(), 5);
+        let sampler = live.sampler();
+        let all: u64 = oversleep_sampler::Kind::ALL.map(|kind| sampler.tally(kind).lateness.count()).iter().sum();
+        assert_eq!(parts.iter().map(count).sum::<u64>(), all);
+        assert!(
+            parts[..4].iter().all(|part| count(part) > 30_000),
+            "{:?}",
+            parts.iter().map(count).collect::<Vec<_>>()
+        );
+        let lasted: Nanos = parts.iter().map(|part| part.duration_ns).sum();
+        assert!((lasted - Nanos::from_millis(4 * 3_600_000)).0.abs() < 5_000_000_000, "{lasted}: nothing twice");
+        assert_eq!(ResultFile::read(&parts[1].write()).unwrap().series, parts[1].series);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::guard::Guard;
 use crate::late::LateWait;
 use crate::machine::MachineState;
 use crate::recent::Recent;
-use crate::slices::{Covers, Part, Slices};
+use crate::slices::{Covers, Slices};
 use crate::sums::Sums;
 
 /// What is sampled, and how much.
@@ -278,12 +278,5 @@ impl Sampler {
     /// How many bursts it added.
     pub fn bursts(&self) -> u64 {
         self.bursts
-    }
-
-    /// The sum of all slices of one kind.
-    pub(crate) fn kept(&self, kind: Kind) -> Part {
-        let mut sum = Part::default();
-        self.slices.iter().for_each(|slice| sum.merge(&slice.parts[kind as usize]));
-        sum
     }
 }

@@ -5,18 +5,31 @@ use oversleep_record::{ExperimentId, Nanos, Series};
 
 use crate::burst::Kind;
 use crate::sampler::Sampler;
+use crate::slices::{Part, Slice};
 
 impl Sampler {
     /// A series for each kind of wait; `clock` is the registry name of the clock of its timestamps. The short waits are
     /// those that `oversleep waits` measures, in bursts. Of the pauses no single request can be stated.
     pub fn series(&self, clock: &str) -> Vec<Series> {
-        Kind::ALL.into_iter().map(|kind| self.of_kind(kind, clock)).collect()
+        let all: Vec<&Slice> = self.slices.iter().collect();
+        Kind::ALL.into_iter().map(|kind| self.of_kind(kind, clock, &all)).collect()
     }
 
-    fn of_kind(&self, kind: Kind, clock: &str) -> Series {
+    /// The same of the slices from that moment on to which nothing is added any more, with the begin of the first one and
+    /// that of the next; the last slice of all is one of them if `is_over`. `None` if there are none.
+    pub fn part(&self, clock: &str, since: Nanos, is_over: bool) -> Option<(Vec<Series>, Nanos, Nanos)> {
+        let mut from: Vec<&Slice> = self.slices.iter().filter(|slice| slice.start >= since).collect();
+        let growing = if is_over { None } else { from.pop() };
+        let (first, last) = from.first().zip(from.last())?;
+        let next = growing.map_or(last.end, |growing| growing.start);
+        Some((Kind::ALL.into_iter().map(|kind| self.of_kind(kind, clock, &from)).collect(), first.start, next))
+    }
+
+    fn of_kind(&self, kind: Kind, clock: &str, slices: &[&Slice]) -> Series {
         let sampling = &self.sampling;
         let mut series = Series::new(ExperimentId::B5, &sampling.wait, Quantity::Lateness, Unit::Ns);
-        let part = self.kept(kind);
+        let mut part = Part::default();
+        slices.iter().for_each(|slice| part.merge(&slice.parts[kind as usize]));
         series.key = match kind {
             Kind::Burst => series.key.span(sampling.requested),
             Kind::Pause => series.key.word("pause"),
@@ -32,7 +45,7 @@ impl Sampler {
             backward: part.backward,
             interrupted: part.interrupted,
         };
-        series.rounds = self.slices.iter().map(|slice| slice.round(kind)).collect();
+        series.rounds = slices.iter().map(|slice| slice.round(kind)).collect();
         series.rounds.retain(|round| round.count > 0);
         series.distribution = part.values;
         series

@@ -24,7 +24,7 @@ pub enum Value {
     /// A number.
     Number(f64),
     /// Nanoseconds, with the sum of what is below zero, as a magnitude.
-    Distribution(Distribution, Nanos),
+    Distribution(Box<Distribution>, Nanos),
 }
 
 /// The sum of a histogram in seconds, in which a value below zero counts as zero: a sum is a counter, which never falls.
@@ -157,7 +157,7 @@ impl Snapshot<'_> {
                 unit: "seconds",
                 samples: each(&Kind::ALL, &|sampler, kind| {
                     let tally = sampler.tally(kind);
-                    Value::Distribution(tally.lateness.clone(), tally.early)
+                    Value::Distribution(Box::new(tally.lateness.clone()), tally.early)
                 }),
             },
             Family {

@@ -259,7 +259,7 @@ mod tests {
         [1_000_000_000, 900_000_000, -50_000, 0].into_iter().for_each(|value| values.record(value));
         let sample = Sample {
             labels: vec![("wait", "a".to_owned())],
-            value: Value::Distribution(values.clone(), Nanos(50_000)),
+            value: Value::Distribution(Box::new(values.clone()), Nanos(50_000)),
         };
         let family = Family {
             name: "oversleep_wait_lateness_seconds",

@@ -225,7 +225,7 @@ mod tests {
             unit: "seconds",
             samples: vec![Sample {
                 labels: vec![("wait", "nanosleep".to_owned())],
-                value: Value::Distribution(of([]), Nanos::ZERO),
+                value: Value::Distribution(Box::new(of([])), Nanos::ZERO),
             }],
         };
         let counter = Family {

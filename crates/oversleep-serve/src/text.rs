@@ -49,7 +49,7 @@ pub fn write(families: &[Family], dialect: Dialect) -> String {
                     let _ = writeln!(out, "{}{} {value}", family.full_name(), labels(sample, None));
                 }
                 Value::Distribution(values, early) => {
-                    histogram(&mut out, family.name, sample, (values, *early));
+                    histogram(&mut out, family.name, sample, (values.as_ref(), *early));
                 }
             }
         }
@@ -96,7 +96,7 @@ mod tests {
                 help: "Late.",
                 kind: Type::Histogram,
                 unit: "seconds",
-                samples: vec![Sample { labels, value: Value::Distribution(values, Nanos(5_000)) }],
+                samples: vec![Sample { labels, value: Value::Distribution(Box::new(values), Nanos(5_000)) }],
             },
             Family {
                 name: "oversleep_wait_early",

@@ -110,6 +110,17 @@ fn another_machine_is_watched_by_its_address_and_its_result_is_kept() {
 }
 
 #[test]
+fn what_was_served_up_to_the_end_is_a_file_of_its_hour() {
+    let home = Home::new();
+    home.run(["serve", "--listen", "127.0.0.1:0", "--for", "1500ms", "--quiet", "--hourly", "hours"]).fine();
+    let files: Vec<_> = std::fs::read_dir(home.path().join("hours")).expect("made").flatten().collect();
+    // Two where an hour ended meanwhile.
+    assert!(matches!(files.len(), 1 | 2), "{files:?}");
+    let file = ResultFile::read(&std::fs::read(files[0].path()).expect("written")).expect("a result");
+    assert!(file.command == "serve" && file.series[0].counts.recorded > 0);
+}
+
+#[test]
 fn what_serves_something_else_is_said() {
     let home = Home::new();
     let other = TcpListener::bind("127.0.0.1:0").expect("loopback");

@@ -1,10 +1,12 @@
 //! `serve`: the sampler for monitoring.
 
+mod hourly;
 mod pushing;
 mod source;
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +21,7 @@ use oversleep_serve::push::Destination;
 use oversleep_serve::server::Server;
 use oversleep_system::examples::Examples;
 
+use self::hourly::Hourly;
 use self::pushing::Pushing;
 use self::source::Samplers;
 use super::live::reserved;
@@ -82,6 +85,13 @@ pub(super) struct Serve {
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
 
+    /// Write a result file into this directory at the end of each hour, and keep those of 48 hours
+    ///
+    /// Each has the waits since the file before, minute by minute. A file is complete when it has its name, and isn't changed
+    /// afterwards. Every command reads it.
+    #[arg(long, value_name = "DIR")]
+    hourly: Option<PathBuf>,
+
     /// How long to serve [default: until Ctrl-C]
     #[arg(long = "for", id = "for", value_name = "DURATION", value_parser = value::watch_time, help_heading = AMOUNT)]
     time: Option<Nanos>,
@@ -104,6 +114,7 @@ impl Serve {
         };
         let every = destination.as_ref().map(|destination| destination.every);
         let delivery = Delivery::only_named(&self.output, &[])?.without_report().of_measured();
+        let mut hourly = self.hourly.as_deref().map(Hourly::of).transpose()?;
         let listener = listen(&self.listen)?;
         let stop = StopFlag::new();
         // All threads that start from here on stay off, but for samplers on CPUs that were named.
@@ -124,7 +135,9 @@ impl Serve {
                 oversleep_native::give_back_code();
                 given_back = Some(Instant::now());
             }
-            thread::park_timeout(left().unwrap_or(GIVE_BACK_EVERY).min(GIVE_BACK_EVERY));
+            let pause = left().unwrap_or(GIVE_BACK_EVERY).min(GIVE_BACK_EVERY);
+            thread::park_timeout(hourly.as_ref().map_or(pause, |hourly| pause.min(hourly.left())));
+            hourly.iter_mut().for_each(|hourly| hourly.look(&lives, false));
         }
         let ended = threads.end(&stop);
         drop(server);
@@ -132,6 +145,7 @@ impl Serve {
         drop(signals);
         drop(kept_off);
         ended?;
+        hourly.iter_mut().for_each(|hourly| hourly.look(&lives, true));
         let file = Live::result_of(lives.iter().map(AsRef::as_ref));
         delivery.deliver(&file, output::stem(&file))?;
         Ok(Exit::Fine)
