@@ -36,7 +36,7 @@ const SO_RCVTIMEO: [u32; 2] = [20, 66];
 
 impl Tracer {
     /// A socket gets a timeout. Whether the call is to be made as it is, or the registers are set already.
-    pub(super) fn sets_timeout(&mut self, tid: Tid, registers: &Registers, span: Nanos, now: Nanos) -> bool {
+    pub(super) fn set_timeout(&mut self, tid: Tid, registers: &Registers, span: Nanos, now: Nanos) -> bool {
         let passes_by = |tracer: &Tracer, why| {
             lock(&tracer.tally).passed_by("setsockopt", why);
             false

@@ -12,6 +12,13 @@ pub use libc::user_regs_struct as Registers;
 /// A thread of an emulated program.
 pub type Tid = libc::pid_t;
 
+/// A thread and its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    pub process: Tid,
+    pub tid: Tid,
+}
+
 /// What an interrupted call leaves in `rax`.
 pub const INTERRUPTED: i64 = -(libc::EINTR as i64);
 /// The same, until the kernel decides whether the call is repeated (`include/linux/errno.h`): of calls that a handler with
@@ -176,7 +183,7 @@ pub enum Stop {
     WithGroup,
     /// It stopped for the tracer alone.
     Trap,
-    /// It is new, and was held for another stop that doesn't come ([`crate::linux::trace::births`]).
+    /// It is new, and was held for another stop that doesn't come (a room above lets it go).
     Overdue,
     /// A system call begins or ends.
     Call,
