@@ -247,7 +247,13 @@ pub const HOUSES: &[House] = &[
             Room { name: "trace", rooms: &["code", "process"], uses_crates: true },
             Room { name: "job", rooms: &["preload", "filter", "process"], uses_crates: true },
             // Emulation and observation share how threads are followed, and know nothing of each other.
-            Room { name: "emulated", rooms: &["job", "trace", "preload", "sites", "clocks", "programs", "calls", "filter", "code", "process"], uses_crates: true },
+            Room {
+                name: "emulated",
+                rooms: &[
+                    "job", "trace", "preload", "sites", "clocks", "programs", "calls", "filter", "code", "process",
+                ],
+                uses_crates: true,
+            },
             Room { name: "observe", rooms: &["job", "trace", "calls", "filter", "process"], uses_crates: true },
         ],
         // The injected code, mapped into the process of a test.

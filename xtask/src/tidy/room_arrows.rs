@@ -112,9 +112,8 @@ mod tests {
 
     #[test]
     fn the_rooms_of_a_module_may_use_what_is_outside_it() {
-        let found = |path: &str, text: &str| {
-            found_by(&CHECK, &[(&format!("crates/oversleep-emulate/src/linux/{path}"), text)])
-        };
+        let found =
+            |path: &str, text: &str| found_by(&CHECK, &[(&format!("crates/oversleep-emulate/src/linux/{path}"), text)]);
         for text in ["use crate::plan::Plan;", "use crate::linux::process::lock;", "use super::trampoline;"] {
             assert!(found("code/inject.rs", text).is_empty(), "{text}");
         }

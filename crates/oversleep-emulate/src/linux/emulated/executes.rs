@@ -81,14 +81,14 @@ impl Tracer {
             if adapted.always_holds() && shared.settings.plan.as_ref().is_some_and(Plan::has_tick) {
                 shared.hold(Holder::Runtime(tid), Some(HELD), clock::now());
             }
-            let own_code = executed::of(tid).own_code(tid);
+            let own_code = executed::identify(tid).own_code(tid);
             let program = Program { adapted, own_code, callers: Callers::default() };
             shared.processes.set(tid, Special::Adapted(Arc::new(program)));
         }
     }
 
     fn adapted(&self, tid: Tid) -> Option<Adapted> {
-        let (shared, program) = (&self.shared, executed::of(tid));
+        let (shared, program) = (&self.shared, executed::identify(tid));
         let (plan, version) = (shared.settings.plan.as_ref()?, |mark: &str| program.version(mark));
         let Some(adapted) =
             plan.adapted(&program.executed, &shared.settings.stands_for, shared.settings.has_adapters, version)

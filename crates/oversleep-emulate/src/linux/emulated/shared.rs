@@ -25,7 +25,7 @@ use crate::report::{Report, SteppedClock};
 pub struct Shared {
     pub settings: Settings,
     pub counts: Counts,
-    /// What the user is told at once.
+    /// Sentences for the user while the program runs.
     notes: Notes,
     resolution: RwLock<Resolution>,
     pub clocks: PlacedClocks,

@@ -112,7 +112,7 @@ fn end_with(front: i32) {
     }
 }
 
-/// Has a request served in a thread of its own, so that none waits for another one. Another user is told so before anything
+/// Has a request served in a thread of its own, so that none waits for another one. Another user is refused before anything
 /// is read.
 fn receive(shared: &Arc<Shared>, connection: UnixStream) {
     if !socket::is_of_this_user(&connection) {

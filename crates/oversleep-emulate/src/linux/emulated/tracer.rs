@@ -133,7 +133,7 @@ impl Tracer {
     fn seize(&mut self, parcels: Vec<Parcel>) {
         for parcel in parcels {
             let seized = match &self.seizure {
-                Some(seizure) => seizure.of(parcel.tid),
+                Some(seizure) => seizure.seize(parcel.tid),
                 None => ptrace::seize(parcel.tid),
             };
             match seized.and_then(|()| ptrace::interrupt(parcel.tid)) {

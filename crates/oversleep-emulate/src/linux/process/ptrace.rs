@@ -21,8 +21,8 @@ pub struct Thread {
 
 /// What an interrupted call leaves in `rax`.
 pub const INTERRUPTED: i64 = -(libc::EINTR as i64);
-/// The same, until the kernel decides whether the call is repeated (`include/linux/errno.h`): of calls that a handler with
-/// `SA_RESTART` doesn't interrupt.
+/// What it leaves until the kernel decides whether the call is repeated (`include/linux/errno.h`): of calls that a handler
+/// with `SA_RESTART` doesn't interrupt.
 pub const RESTARTS_ALWAYS: i64 = -512;
 
 /// The signals of group-stops.
@@ -193,7 +193,7 @@ pub enum Stop {
 
 impl Stop {
     /// Decodes a status of `wait4`.
-    pub fn of(status: i32) -> Stop {
+    pub fn decode(status: i32) -> Stop {
         if !libc::WIFSTOPPED(status) {
             return Stop::Gone;
         }
@@ -223,7 +223,7 @@ pub fn wait(tid: Tid, flags: i32) -> io::Result<Option<(Tid, Stop)>> {
                 error if error.kind() == io::ErrorKind::Interrupted => {}
                 error => return Err(error),
             },
-            stopped => return Ok(Some((stopped, Stop::of(status)))),
+            stopped => return Ok(Some((stopped, Stop::decode(status)))),
         }
     }
 }

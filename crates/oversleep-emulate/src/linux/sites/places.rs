@@ -17,7 +17,7 @@ use super::counters::Counters;
 use super::regions::{self, Memory, PAGE_AT, Region};
 use super::stub::{self, AFTER_SLOW, Room};
 use crate::linux::calls::entry::{LeadsTo, Waiting};
-use crate::linux::code::rule::{self, DEADLINE, HEAD, Led, SAMPLED, SITE, SLOW, SPAN};
+use crate::linux::code::rule::{self, DEADLINE, HEAD, SAMPLED, SITE, SLOW, SPAN, Target};
 use crate::linux::code::trampoline::{DATA, Entry};
 use crate::linux::process::lock::lock;
 use crate::linux::process::ptrace::{self, Registers, Thread, Tid};
@@ -116,7 +116,7 @@ impl Sites {
         if of.has_failed || !of.regions.is_empty() {
             return false;
         }
-        let Ok(memory) = Memory::of(process) else { return false };
+        let Ok(memory) = Memory::open(process) else { return false };
         match of.pending {
             Some(_) => {
                 let _ = of.look(Thread { process, tid }, &memory, grid);
@@ -156,7 +156,7 @@ impl Sites {
         for (process, of) in lock(&self.processes).iter() {
             let Some(grid) = grid_of(*process) else { continue };
             for region in &lock(of).regions {
-                let _ = Memory::of(*process).and_then(|memory| region.set_grid(&memory, grid));
+                let _ = Memory::open(*process).and_then(|memory| region.set_grid(&memory, grid));
             }
         }
     }
@@ -165,7 +165,7 @@ impl Sites {
     pub fn turn_off(&self, process: Tid) {
         let Some(of) = self.of(process) else { return };
         for region in &lock(&of).regions {
-            let _ = Memory::of(process).and_then(|memory| region.turn_off(&memory));
+            let _ = Memory::open(process).and_then(|memory| region.turn_off(&memory));
         }
     }
 
@@ -173,7 +173,7 @@ impl Sites {
     pub fn note_start(&self, process: Tid, started: Tid, grid: Option<Grid>) {
         let Some(of) = self.of(process) else { return };
         let mut copy = Process { pending: None, is_crowded: false, ..lock(&of).clone() };
-        if let (Some(grid), Ok(memory)) = (grid, Memory::of(started)) {
+        if let (Some(grid), Ok(memory)) = (grid, Memory::open(started)) {
             copy.regions.iter_mut().for_each(|region| region.counts_anew(&memory));
             copy.regions.iter().for_each(|region| _ = region.set_grid(&memory, grid));
         }
@@ -195,7 +195,7 @@ impl Process {
         if self.pending.is_some_and(|pending| pending.by != wait.tid && pending.looks == 0) {
             return Ok(Done::Nothing);
         }
-        let memory = Memory::of(wait.process)?;
+        let memory = Memory::open(wait.process)?;
         if self.stubs.contains_key(&wait.returns_to) {
             // The site's stub left this wait to the supervisor: as a sample, or because it had no rule for it until now.
             let site = wait.returns_to - AFTER_SLOW;
@@ -284,7 +284,7 @@ impl Process {
         };
         let at = if let Requested::Span(_) = wait.waiting.requested { SPAN } else { DEADLINE };
         let counter = page + counters.offset(wait.counted)?;
-        Some((at, rule::rule(&wait.form, entry, Led { counter, entry: entry.address(), number, sample: SAMPLED })))
+        Some((at, rule::rule(&wait.form, entry, Target { counter, entry: entry.address(), number, sample: SAMPLED })))
     }
 }
 
