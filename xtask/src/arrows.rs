@@ -200,12 +200,15 @@ pub fn is_pure(path: &str) -> bool {
 /// The modules of one crate whose dependencies are restricted.
 pub struct House {
     pub src: &'static str,
+    /// The module whose folders are the rooms; empty for the crate itself.
+    pub within: &'static str,
     pub rooms: &'static [Room],
-    /// Top-level modules that every room may use.
+    /// Modules of the house that every room may use.
     pub shared: &'static [&'static str],
 }
 
-/// A top-level module (`<name>.rs`, `<name>/`) and what it may use besides itself and external crates.
+/// A module of a house (`<name>.rs`, `<name>/`) and what it may use besides itself, modules outside the house and external
+/// crates.
 pub struct Room {
     pub name: &'static str,
     /// Rooms of the same crate, or modules in them (`view::pictures`).
@@ -217,6 +220,7 @@ pub struct Room {
 pub const HOUSES: &[House] = &[
     House {
         src: "crates/oversleep-model/src",
+        within: "",
         // A machine is data: the model doesn't depend on profiles.
         rooms: &[
             Room { name: "sim", rooms: &[], uses_crates: true },
@@ -227,6 +231,7 @@ pub const HOUSES: &[House] = &[
     },
     House {
         src: "crates/oversleep-report/src",
+        within: "",
         rooms: &[
             // From plain numbers to SVG: pictures are independent of their subject.
             Room { name: "picture", rooms: &[], uses_crates: false },
@@ -235,6 +240,33 @@ pub const HOUSES: &[House] = &[
             Room { name: "terminal", rooms: &["view"], uses_crates: true },
         ],
         shared: &["words"],
+    },
+    House {
+        src: "crates/oversleep-emulate/src",
+        within: "linux",
+        rooms: &[
+            Room { name: "process", rooms: &[], uses_crates: true },
+            Room { name: "code", rooms: &["process"], uses_crates: true },
+            Room { name: "filter", rooms: &["code", "process"], uses_crates: true },
+            Room { name: "calls", rooms: &["filter", "code", "process"], uses_crates: true },
+            Room { name: "programs", rooms: &["process"], uses_crates: true },
+            Room { name: "clocks", rooms: &["code", "process"], uses_crates: true },
+            Room { name: "sites", rooms: &["calls", "code", "process"], uses_crates: true },
+            Room { name: "preload", rooms: &["sites", "code", "process"], uses_crates: true },
+            Room { name: "trace", rooms: &["code", "process"], uses_crates: true },
+            Room { name: "job", rooms: &["preload", "filter", "process"], uses_crates: true },
+            // Emulation and observation share how threads are followed, and know nothing of each other.
+            Room {
+                name: "emulated",
+                rooms: &[
+                    "job", "trace", "preload", "sites", "clocks", "programs", "calls", "filter", "code", "process",
+                ],
+                uses_crates: true,
+            },
+            Room { name: "observe", rooms: &["job", "trace", "calls", "filter", "process"], uses_crates: true },
+        ],
+        // The injected code, mapped into the process of a test.
+        shared: &["tests"],
     },
 ];
 

@@ -54,7 +54,7 @@ pub fn report_panics_of_threads_in_a_line() {
     std::panic::set_hook(Box::new(move |panic| match std::thread::current().name() {
         Some(MEASURING_THREAD) => warning(&in_a_line("a measurement panicked; the run goes on without it", panic)),
         Some("main") => usual(panic),
-        _ => warning(&in_a_line("a look at this system panicked; its answer is missing", panic)),
+        _ => warning(&in_a_line("reading this system's state panicked; its answer is missing", panic)),
     }));
 }
 

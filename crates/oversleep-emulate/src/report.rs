@@ -116,7 +116,7 @@ pub struct OwnWakeUp {
     pub sleeps: Vec<OwnSleeps>,
     /// From a call until the supervisor sees it: this is taken off too.
     pub until_seen_ns: i64,
-    /// Waits and requests in ns that are no later there than here at the median: they are as late as they are here.
+    /// Waits and requests in ns that are already this slow here at the median, and are left unchanged.
     pub no_later_there: Vec<(String, i64)>,
 }
 

@@ -1,6 +1,6 @@
 //! Inside a crate, the dependencies between rooms follow [`HOUSES`]. Found from the paths in the code, not from
-//! comments or strings. A room is a top-level module; other top-level modules combine rooms, so no room may use one of
-//! those.
+//! comments or strings. A room is a module of its house, which is a crate or one module of it; the house's other modules
+//! combine rooms, so no room may use one of those.
 
 use super::Check;
 use super::finding::Findings;
@@ -17,7 +17,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
         for file in tree.rust_files() {
             let Some(below) = file.path.strip_prefix(house.src).and_then(|p| p.strip_prefix('/')) else { continue };
             let module = paths::module_of(below);
-            let top = module.first().map_or("", String::as_str);
+            let Some(top) = in_house(house, &module) else { continue };
             if let Some(room) = house.rooms.iter().find(|room| room.name == top) {
                 check_file(file, house, room, &module, findings);
             }
@@ -44,10 +44,21 @@ fn may_use(house: &House, room: &Room, path: &PathUse) -> bool {
     if first != "crate" {
         return true;
     }
-    let Some(second) = path.segments.get(1).map(String::as_str) else { return true };
-    second == room.name
-        || house.shared.contains(&second)
-        || room.rooms.iter().any(|to| leads_to(path, &format!("crate::{to}")))
+    let Some(to) = in_house(house, &path.segments[1..]) else { return true };
+    let root = if house.within.is_empty() { "crate".to_owned() } else { format!("crate::{}", house.within) };
+    to == room.name
+        || house.shared.contains(&to)
+        || room.rooms.iter().any(|to| leads_to(path, &format!("{root}::{to}")))
+}
+
+/// Which module of the house a path from the crate's root is in; `None` outside the house.
+fn in_house<'a>(house: &House, path: &'a [String]) -> Option<&'a str> {
+    let (first, rest) = path.split_first()?;
+    match house.within {
+        "" => Some(first),
+        within if first == within => rest.first().map(String::as_str),
+        _ => None,
+    }
 }
 
 /// Whether `target` is a prefix of the path, by whole segments.
@@ -97,6 +108,18 @@ mod tests {
         );
         let model = ("crates/oversleep-model/src/sim/mod.rs", "use crate::machines::load;");
         assert_eq!(found_by(&CHECK, &[model]).len(), 1);
+    }
+
+    #[test]
+    fn the_rooms_of_a_module_may_use_what_is_outside_it() {
+        let found =
+            |path: &str, text: &str| found_by(&CHECK, &[(&format!("crates/oversleep-emulate/src/linux/{path}"), text)]);
+        for text in ["use crate::plan::Plan;", "use crate::linux::process::lock;", "use super::trampoline;"] {
+            assert!(found("code/inject.rs", text).is_empty(), "{text}");
+        }
+        for text in ["use crate::linux::calls::entry;", "use super::super::emulated::shared;"] {
+            assert_eq!(found("code/inject.rs", text).len(), 1, "{text}");
+        }
     }
 
     #[test]

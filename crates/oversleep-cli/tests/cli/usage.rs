@@ -293,7 +293,7 @@ fn a_watch_and_a_copy_that_can_not_be_meant_are_refused() {
             &["resolution", "watch", "--on", "windows-11", "--neighbour", "highest"],
             "no neighbour can hold highest here",
         ),
-        (&["resolution", "watch", "--every", "1ms"], "looks are at least 100ms apart"),
+        (&["resolution", "watch", "--every", "1ms"], "--every must be at least 100ms"),
         (&["ask", "sleep(1ms)", "--on", "windows-11", "--after-neighbour"], "--neighbour"),
     ] {
         let stderr = refused(args);

@@ -10,7 +10,7 @@ use super::Plan;
 const QUANTILES: [f64; 15] = [0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0];
 const MEDIAN: f64 = 0.5;
 
-/// How late waits of this machine are whose timers end at their deadlines.
+/// This machine's wake-up latency, by request: of waits whose timers end at their deadlines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Own {
     /// From a call until the supervisor sees it: at least this long.
@@ -102,8 +102,8 @@ impl Plan {
         self.waits.iter().flatten().any(|&at| matches!(self.machine.waits[at].overshoot, Overshoot::Learned(_)))
     }
 
-    /// Ends learned waits earlier by this machine's own wake-up. Returns those that are no later there than here, at the
-    /// median: they stay as late as they are here.
+    /// Ends learned waits earlier by this machine's own wake-up. Returns those that are already this slow
+    /// here at the median, which are left unchanged.
     pub fn take_off(&mut self, own: &Own) -> Vec<Measured> {
         let mut no_later = Vec::new();
         for (at, wait) in self.machine.waits.iter_mut().enumerate() {

@@ -1,4 +1,5 @@
-//! Every published observation compared with the models: fitted or predicted; reproduced, off, or not covered and why.
+//! Every published observation compared with the models. A row is judged by its tolerance, or says why it can't be: its
+//! model is broken or doesn't cover it, or no model could make such a statement. A judged row was fitted or predicted.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -117,7 +118,7 @@ pub fn verify() -> Result<Vec<Row>, String> {
     all(false)
 }
 
-/// The same, but each row is put to the models as they would be without the row's source: all are predicted.
+/// Verifies as [`verify`] does, but each row is put to the models as they would be without its source: all are predicted.
 ///
 /// # Errors
 /// As [`observations`].

@@ -1,4 +1,5 @@
-//! One file per family of experiments. An entry holds its question, its method, its columns and published figures.
+//! One file per family of experiments. An entry holds its question, its method and its columns. `tick_count` computes R4 on
+//! a modelled machine and is no entry of its own.
 
 mod choose;
 mod clock_cost;

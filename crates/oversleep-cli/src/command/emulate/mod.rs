@@ -63,7 +63,7 @@ pub struct Emulate {
     /// Emulate the machine that this result file was taken on: each wait as late as it was there
     ///
     /// This machine's own wake-up comes after each end. It is measured for half a second before the program starts, and
-    /// taken off. A wait that is no later there than here stays as late as here; --summary says which.
+    /// taken off. A wait that is already this slow here is left unchanged; --summary names it.
     #[arg(long, value_name = "FILE")]
     like: Option<PathBuf>,
 

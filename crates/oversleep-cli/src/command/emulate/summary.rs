@@ -7,10 +7,8 @@ use oversleep_record::Nanos;
 pub(super) fn lines(report: &Report) -> Vec<String> {
     let span = |ns: i64| Nanos(ns).to_string();
     let lengths = |lengths: &Lengths| span(lengths.p50_ns);
-    let mut lines = vec![format!(
-        "emulated {}; medians of what was requested, of the end here and of the end there:",
-        report.machine
-    )];
+    let mut lines =
+        vec![format!("emulated {}; per call, medians: requested, native end, emulated end:", report.machine)];
     for waits in &report.waits {
         let mut missed = match waits.may_have_missed {
             0 => String::new(),
@@ -72,7 +70,7 @@ fn own_wake_up(own: &OwnWakeUp) -> Vec<String> {
     if !own.no_later_there.is_empty() {
         let waits: Vec<String> =
             own.no_later_there.iter().map(|(wait, requested)| format!("{wait} {}", span(*requested))).collect();
-        lines.push(format!("  no later there than here, so as late as here: {}", waits.join(", ")));
+        lines.push(format!("  already this slow here; left unchanged: {}", waits.join(", ")));
     }
     lines
 }

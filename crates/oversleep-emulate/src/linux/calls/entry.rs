@@ -73,7 +73,7 @@ fn time([secs, fraction]: [i64; 2], unit: i64) -> Option<Nanos> {
 
 const UNREADABLE: Answer = Answer::AsIs;
 
-/// Why a program waits natively whose memory can't be read.
+/// Why programs with unreadable memory keep native timing.
 pub const PROTECTED: &str = "the system protects the memory of a program whose file its user may not read, or that made itself \
     undumpable, so it runs with native timing: run it as root";
 

@@ -1,6 +1,6 @@
 //! What a system call means: which wait it requests (`entry`), which value it returns where its wait was changed
-//! (`remaining`), when it is made again (`ignored`), and what is known of the sockets whose timeouts it waits for (`timeouts`,
-//! `program_socket`, `sends`).
+//! (`remaining`), when it is made again (`ignored`), and what is known of the sockets whose timeouts it waits for
+//! (`timeouts`, `program_socket`, `sends`).
 //!
 //! A wait is added in `entry`, after `filter/calls.rs` has its number. No module here knows the machine that is emulated.
 

@@ -17,7 +17,7 @@ impl Socket {
     ///
     /// # Errors
     /// `EBADF` if it has no such descriptor; others if the system hides it.
-    pub fn of(process: Tid, tid: Tid, descriptor: i32) -> io::Result<Socket> {
+    pub fn fetch(process: Tid, tid: Tid, descriptor: i32) -> io::Result<Socket> {
         /// A thread, which may have descriptors of its own (Linux 6.9).
         const THREAD: libc::c_int = libc::O_EXCL;
         let open = |tid: Tid, flags| call(libc::SYS_pidfd_open, [tid, flags, 0]);
@@ -106,7 +106,7 @@ mod tests {
         // SAFETY: take nothing.
         let (process, tid) = unsafe { (libc::getpid(), libc::gettid()) };
         let (one, other) = UnixStream::pair().expect("sockets");
-        let of = |descriptor: i32| Socket::of(process, tid, descriptor);
+        let of = |descriptor: i32| Socket::fetch(process, tid, descriptor);
         let Ok(socket) = of(one.as_raw_fd()) else { return oversleep_testing::skip("pidfd_getfd is refused") };
         assert_eq!(socket.family(), Some(libc::AF_UNIX));
         assert_eq!(

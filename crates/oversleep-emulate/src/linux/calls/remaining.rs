@@ -9,7 +9,7 @@ use oversleep_record::Nanos;
 
 use crate::linux::code::inject;
 use crate::linux::process::lock::lock;
-use crate::linux::process::ptrace::{self, Registers, Tid};
+use crate::linux::process::ptrace::{self, Registers, Thread, Tid};
 
 /// What a timer is known by within its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ impl Timers {
     }
 
     /// A process started another, which has the same files, and none of its other timers.
-    pub fn starts(&self, process: Tid, started: Tid) {
+    pub fn note_start(&self, process: Tid, started: Tid) {
         let mut all = lock(&self.0);
         let files = all.get(&process).into_iter().flatten().filter(|(name, _)| matches!(name, Name::File(_)));
         let files: BTreeMap<Name, Timer> = files.map(|(&name, &timer)| (name, timer)).collect();
@@ -153,7 +153,13 @@ impl Readings {
     }
 
     /// A thread makes a call, which sets an emulated timer if `is_set`.
-    pub fn begins(&mut self, (process, tid): (Tid, Tid), registers: &Registers, is_set: bool, timers: &Timers) -> Does {
+    pub fn begins(
+        &mut self,
+        Thread { process, tid }: Thread,
+        registers: &Registers,
+        is_set: bool,
+        timers: &Timers,
+    ) -> Does {
         let Some((name, read, place)) = timer_of(registers) else { return Does::Sets };
         let call = registers.orig_rax as libc::c_long;
         let unit = if name == Name::Interval { 1_000 } else { 1 };
@@ -215,6 +221,10 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
+    fn thread(process: Tid, tid: Tid) -> Thread {
+        Thread { process, tid }
+    }
+
     #[test]
     fn a_program_sees_no_more_than_it_requested_and_the_interval_that_it_requested() {
         let timer = Timer { span: Nanos(MS), interval: Nanos(20 * MS), end: Nanos(100 * MS) };
@@ -236,20 +246,24 @@ mod tests {
         for name in [Name::File(3), Name::Created(3), Name::Interval] {
             timers.set(7, name, timer);
         }
-        timers.starts(7, 8);
+        timers.note_start(7, 8);
         let has =
             |process| [Name::File(3), Name::Created(3), Name::Interval].map(|name| timers.of(process, name).is_some());
         assert_eq!((has(7), has(8)), ([true; 3], [true, false, false]));
         let call = |call: libc::c_long, r10| Registers { orig_rax: call as u64, rdi: 3, rsi: 16, r10, ..zero };
-        let Does::Reads(read) = readings.begins((7, 9), &call(libc::SYS_timerfd_settime, 64), true, &timers) else {
+        let Does::Reads(read) = readings.begins(thread(7, 9), &call(libc::SYS_timerfd_settime, 64), true, &timers)
+        else {
             panic!("it reads first")
         };
         assert_eq!((read.orig_rax, read.rsi, readings.has(9)), (libc::SYS_timerfd_gettime as u64, 64, true));
-        assert!(matches!(readings.begins((7, 6), &call(libc::SYS_timerfd_settime, 0), true, &timers), Does::Sets));
+        assert!(matches!(
+            readings.begins(thread(7, 6), &call(libc::SYS_timerfd_settime, 0), true, &timers),
+            Does::Sets
+        ));
         assert!(!readings.has(6), "nobody reads the former one");
-        assert!(matches!(readings.begins((8, 8), &call(libc::SYS_timer_gettime, 0), false, &timers), Does::Goes));
+        assert!(matches!(readings.begins(thread(8, 8), &call(libc::SYS_timer_gettime, 0), false, &timers), Does::Goes));
         assert!(!readings.has(8), "a timer of another process");
-        assert!(matches!(readings.begins((7, 7), &call(libc::SYS_timer_gettime, 0), false, &timers), Does::Goes));
+        assert!(matches!(readings.begins(thread(7, 7), &call(libc::SYS_timer_gettime, 0), false, &timers), Does::Goes));
         assert!(readings.has(7));
         readings.forget(7);
         assert!(!readings.has(7));

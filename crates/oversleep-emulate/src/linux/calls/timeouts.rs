@@ -42,7 +42,7 @@ pub struct Filters {
 impl Timeouts {
     /// A process started another, which hasn't run yet. Another thread may have installed a filter since: then the
     /// numbers of their filters differ, and the new process gets its own in time. (`Seccomp_filters`: Linux 5.9.)
-    pub fn starts(&self, process: Tid, started: Tid, count: impl Fn(Tid) -> Option<Tid>) {
+    pub fn note_start(&self, process: Tid, started: Tid, count: impl Fn(Tid) -> Option<Tid>) {
         let mut filters = lock(&self.filters);
         if let Some(inherited) = filters.get(&process).filter(|_| count(process) == count(started)).cloned() {
             filters.insert(started, inherited);
@@ -90,7 +90,7 @@ mod tests {
         lock(&timeouts.filters).entry(7).or_default().descriptors.insert((3, Way::Receives));
         assert!(timeouts.are_some());
         for (started, count, inherited) in [(8, 2, 1), (9, 1, 0)] {
-            timeouts.starts(7, started, |process| Some(if process == 7 { 2 } else { count }));
+            timeouts.note_start(7, started, |process| Some(if process == 7 { 2 } else { count }));
             assert_eq!(lock(&timeouts.filters).get(&started).map_or(0, |of| of.descriptors.len()), inherited);
         }
     }

@@ -94,7 +94,7 @@ pub fn write(tid: Tid, table: &Table) -> Result<(), &'static str> {
 /// The reason why it keeps reading this system's clocks.
 pub fn redirect(tid: Tid, stepped: &[Stepped]) -> Result<(), &'static str> {
     let memory = memory_of(tid).map_err(|_| UNWRITABLE)?;
-    let vdso = Vdso::of(tid, &memory).ok_or(NO_VDSO)?;
+    let vdso = Vdso::find(tid, &memory).ok_or(NO_VDSO)?;
     let steps_realtime = stepped.iter().any(|clock| clock.clock == LinuxClock::Realtime);
     // All or nothing: a program with some emulated clocks and some of the kernel's would see them disagree.
     let mut changes = Vec::new();

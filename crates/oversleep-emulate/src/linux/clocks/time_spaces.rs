@@ -28,7 +28,7 @@ pub struct TimeSpaces {
 impl TimeSpaces {
     /// A process is new, or executes a program: only then is it in another namespace than before. Whether it is in another
     /// one than the supervisor.
-    pub fn meets(&self, process: Tid) -> bool {
+    pub fn meet(&self, process: Tid) -> bool {
         static OWN: OnceLock<Option<PathBuf>> = OnceLock::new();
         let space = |process: &str| fs::read_link(format!("/proc/{process}/ns/time")).ok();
         let theirs = space(&process.to_string());
@@ -101,14 +101,14 @@ mod tests {
         assert_eq!(difference("", ""), Ahead::default(), "a kernel without such namespaces");
         let spaces = TimeSpaces::default();
         let process = std::process::id() as Tid;
-        assert!(!spaces.meets(process) && !spaces.are_some(), "its own");
+        assert!(!spaces.meet(process) && !spaces.are_some(), "its own");
         spaces.others.write().unwrap().insert(process, ahead);
         spaces.are_some.store(true, Ordering::SeqCst);
         let of = |clock| spaces.ahead(process, clock);
         assert_eq!(of(libc::CLOCK_MONOTONIC_COARSE), ahead.monotonic);
         assert_eq!(of(libc::CLOCK_BOOTTIME), ahead.boottime);
         assert_eq!([of(libc::CLOCK_REALTIME), spaces.ahead(1, 1)], [Nanos::ZERO; 2]);
-        spaces.meets(process);
+        spaces.meet(process);
         assert!(!spaces.has(process), "it is in ours again");
     }
 }

@@ -35,7 +35,7 @@ pub struct Symbol {
 
 impl Vdso {
     /// The vDSO of a program; `None` if it has none, or one in an unknown format.
-    pub fn of(process: Tid, memory: &File) -> Option<Vdso> {
+    pub fn find(process: Tid, memory: &File) -> Option<Vdso> {
         let auxiliary = std::fs::read(format!("/proc/{process}/auxv")).ok()?;
         let mut pairs = auxiliary.chunks_exact(16);
         let pair = pairs.find(|pair| pair[..8] == AT_SYSINFO_EHDR.to_ne_bytes())?;
@@ -104,7 +104,7 @@ mod tests {
     /// The vDSO of this process, read through its memory file.
     fn own() -> Option<Vdso> {
         let memory = File::open("/proc/self/mem").ok()?;
-        Vdso::of(i32::try_from(std::process::id()).ok()?, &memory)
+        Vdso::find(i32::try_from(std::process::id()).ok()?, &memory)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io;
 
 use super::trampoline::{self, Entry};
-use crate::linux::process::ptrace::{self, INTERRUPTED, RESTARTS_ALWAYS, Registers, SignalInfo, Tid};
+use crate::linux::process::ptrace::{self, INTERRUPTED, RESTARTS_ALWAYS, Registers, SignalInfo, Thread, Tid};
 
 /// The signal, `__SIGRTMIN` of glibc.
 pub const SIGNAL: i32 = 32;
@@ -53,13 +53,13 @@ impl Cancelled {
     }
 
     /// A thread is about to get the signal. What it gets now: the signal, or 0.
-    pub fn signal(&mut self, (process, tid): (Tid, Tid), origin: impl Fn(u64) -> u64) -> io::Result<i32> {
+    pub fn signal(&mut self, Thread { process, tid }: Thread, origin: impl Fn(u64) -> u64) -> io::Result<i32> {
         let later = self.0.remove(&tid);
         let info = match &later {
             Some(Later { info, is_sent: true, .. }) => *info,
             _ => ptrace::signal_info(tid)?,
         };
-        if is_brought_back(tid, origin)? {
+        if bring_to_program(tid, origin)? {
             if later.is_some_and(|later| later.is_sent) {
                 ptrace::set_signal_info(tid, &info)?;
             }
@@ -75,9 +75,9 @@ impl Cancelled {
     }
 }
 
-/// Brings a thread back to its program if it waits in the injected code. Whether it is in the program; `origin` tells which
-/// place of the program a return address stands for.
-fn is_brought_back(tid: Tid, origin: impl Fn(u64) -> u64) -> io::Result<bool> {
+/// Brings a thread back to its program if it waits in the injected code. Returns whether it is in the program; `origin`
+/// gives the place of the program that a return address stands for.
+fn bring_to_program(tid: Tid, origin: impl Fn(u64) -> u64) -> io::Result<bool> {
     let registers = ptrace::registers(tid)?;
     if !trampoline::is_own(registers.rip) {
         // It may be in the call that a site's stub has.
@@ -103,7 +103,7 @@ fn is_brought_back(tid: Tid, origin: impl Fn(u64) -> u64) -> io::Result<bool> {
 ///
 /// # Errors
 /// The thread is gone.
-pub fn repeats_in_program(tid: Tid, origin: impl Fn(u64) -> u64) -> io::Result<()> {
+pub fn repeat_in_program(tid: Tid, origin: impl Fn(u64) -> u64) -> io::Result<()> {
     let registers = ptrace::registers(tid)?;
     let is_repeated = registers.orig_rax as i64 >= 0 && registers.rax as i64 == RESTARTS_ALWAYS;
     if trampoline::is_own(registers.rip) && is_repeated && waits_at(registers.rip) {

@@ -25,9 +25,9 @@ const AT_TICK: i64 = 0;
 const FROM_LAST_TICK: i64 = 1;
 const BY_TIMER: i64 = 2;
 
-/// Where the waits of a rule are led.
+/// What the waits of a rule lead to.
 #[derive(Clone, Copy)]
-pub struct Led {
+pub struct Target {
     /// The addresses of their counter and of the code that waits.
     pub counter: u64,
     pub entry: u64,
@@ -47,8 +47,8 @@ fn sleep(entry: Entry) -> i64 {
 }
 
 /// A rule.
-pub fn rule(form: &ClosedForm, entry: Entry, led: Led) -> Vec<u8> {
-    let rest = [led.counter as i64, led.entry as i64, led.number, sleep(entry), led.sample, 1];
+pub fn rule(form: &ClosedForm, entry: Entry, target: Target) -> Vec<u8> {
+    let rest = [target.counter as i64, target.entry as i64, target.number, sleep(entry), target.sample, 1];
     figures(form).iter().chain(&rest).flat_map(|word| word.to_le_bytes()).collect()
 }
 

@@ -169,7 +169,7 @@ pub fn code() -> &'static [u8] {
     code
 }
 
-/// The same with the functions of the C library behind it.
+/// The code with the functions of the C library behind it.
 pub fn code_with_functions() -> &'static [u8] {
     until(&raw const oversleep_preload_end)
 }

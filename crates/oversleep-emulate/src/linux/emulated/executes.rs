@@ -1,7 +1,6 @@
 //! What a tracer does when a process executes a program: it prepares the program, or refuses it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use oversleep_record::Nanos;
 use oversleep_system::runtime_calls::HELD;
@@ -26,53 +25,51 @@ const SETUID: &str = "a setuid or setgid program runs without its file's privile
 
 impl Tracer {
     /// A process executes another program.
-    pub(super) fn executes(&mut self, tid: Tid, now: Nanos) {
-        self.is_process(tid);
-        self.shared.execs.fetch_add(1, Ordering::Relaxed);
-        if self.shared.is_unprivileged && executed::changes_user(tid) {
+    pub(super) fn prepare_program(&mut self, tid: Tid, now: Nanos) {
+        self.note_exec(tid);
+        self.shared.counts.count_exec();
+        if self.shared.settings.is_unprivileged && executed::changes_user(tid) {
             lock(&self.tally).passed_by("execve", SETUID);
         }
-        if let Some(why) = self.shared.plan.as_ref().and_then(|_| executed::started_by_a_daemon(tid)) {
+        if let Some(why) = self.shared.settings.plan.as_ref().and_then(|_| executed::started_by_a_daemon(tid)) {
             lock(&self.tally).passed_by("execve", why);
         }
-        self.shared.processes.executes(tid);
+        self.shared.processes.note_exec(tid);
         self.shared.sites.forget(tid);
-        self.shared.spaces.meets(tid);
-        let locks = self.shared.locks_memory;
+        self.shared.spaces.meet(tid);
+        let locks = self.shared.settings.locks_memory;
         let is_limited = locks && !inject::may_lock_all(tid);
-        let wanted = Wanted { code: self.shared.plan.is_some(), locked_memory: locks && !is_limited };
+        let wanted = Wanted { code: self.shared.settings.plan.is_some(), locked_memory: locks && !is_limited };
         let got = inject::at_exec(tid, wanted);
         if is_limited {
-            self.shared.not_locked.store(libc::EPERM, Ordering::Relaxed);
+            self.shared.counts.count_locked(libc::EPERM);
         }
-        match got.locked_memory {
-            Some(0) => _ = self.shared.locked.fetch_add(1, Ordering::Relaxed),
-            Some(error) => self.shared.not_locked.store(error, Ordering::Relaxed),
-            None => {}
+        if let Some(error) = got.locked_memory {
+            self.shared.counts.count_locked(error);
         }
         match got.code {
             Ok(()) => self.prepare(tid),
             // Its end may have been seen already, and comes only once.
             Err(Native::Gone) => self.forget(tid, now),
-            Err(Native::Of32Bits) => self.meets_32_bits(tid, now),
-            Err(Native::Refused) => self.runs_natively(tid, REFUSED),
-            Err(Native::Protected) => self.runs_natively(tid, entry::PROTECTED),
+            Err(Native::Of32Bits) => self.meet_32_bits(tid, now),
+            Err(Native::Refused) => self.run_natively(tid, REFUSED),
+            Err(Native::Protected) => self.run_natively(tid, entry::PROTECTED),
         }
     }
 
     /// Sets up the clocks and waits that the port of the program's runtime would use.
     fn prepare(&mut self, tid: Tid) {
         let shared = &self.shared;
-        let Some(plan) = &shared.plan else { return };
+        let Some(plan) = &shared.settings.plan else { return };
         let adapted = self.adapted(tid);
         let stepped = match adapted.as_ref().and_then(|adapted| adapted.clocks.as_ref()) {
-            Some(ClockChoice::These(these)) if shared.choice == ClockChoice::Coarse => {
+            Some(ClockChoice::These(these)) if shared.settings.choice == ClockChoice::Coarse => {
                 let own = plan.clocks(&ClockChoice::These(these.clone())).unwrap_or_default();
                 let is_own = |clock| own.iter().any(|own| own.clock == clock);
-                let others = shared.stepped.iter().filter(|other| !is_own(other.clock)).cloned();
+                let others = shared.settings.stepped.iter().filter(|other| !is_own(other.clock)).cloned();
                 others.chain(own.iter().cloned()).collect()
             }
-            _ => shared.stepped.clone(),
+            _ => shared.settings.stepped.clone(),
         };
         if !stepped.is_empty()
             && let Err(why) = shared.place_clocks(tid, stepped)
@@ -81,39 +78,41 @@ impl Tracer {
         }
         // The process's own filter stays in force for everything that it executes.
         if let Some(adapted) = adapted.filter(|_| shared.processes.of(tid).is_none()) {
-            if adapted.always_holds() && shared.plan.as_ref().is_some_and(Plan::has_tick) {
+            if adapted.always_holds() && shared.settings.plan.as_ref().is_some_and(Plan::has_tick) {
                 shared.hold(Holder::Runtime(tid), Some(HELD), clock::now());
             }
-            let own_code = executed::of(tid).own_code(tid);
+            let own_code = executed::identify(tid).own_code(tid);
             let program = Program { adapted, own_code, callers: Callers::default() };
             shared.processes.set(tid, Special::Adapted(Arc::new(program)));
         }
     }
 
     fn adapted(&self, tid: Tid) -> Option<Adapted> {
-        let (shared, program) = (&self.shared, executed::of(tid));
-        let (plan, version) = (shared.plan.as_ref()?, |mark: &str| program.version(mark));
-        let Some(adapted) = plan.adapted(&program.executed, &shared.stands_for, shared.has_adapters, version) else {
-            lock(&shared.unrecognised).insert(program.executed.file);
+        let (shared, program) = (&self.shared, executed::identify(tid));
+        let (plan, version) = (shared.settings.plan.as_ref()?, |mark: &str| program.version(mark));
+        let Some(adapted) =
+            plan.adapted(&program.executed, &shared.settings.stands_for, shared.settings.has_adapters, version)
+        else {
+            shared.counts.note_unrecognised(program.executed.file);
             return None;
         };
-        lock(&shared.adapters).extend(adapted.described.iter().cloned());
+        shared.counts.note_adapters(&adapted.described);
         Some(adapted)
     }
 
     /// An emulated program of 32 bits ends before its first instruction, unless such programs may run.
-    fn meets_32_bits(&mut self, process: Tid, now: Nanos) {
-        if self.shared.plan.is_none() || self.shared.allows_32_bit {
-            return self.runs_natively(process, OF_32_BITS);
+    fn meet_32_bits(&mut self, process: Tid, now: Nanos) {
+        if self.shared.settings.plan.is_none() || self.shared.settings.allows_32_bit {
+            return self.run_natively(process, OF_32_BITS);
         }
         match inject::end_at_once(process) {
-            Ok(()) => self.shared.refuses(process, REFUSED_32_BITS),
+            Ok(()) => self.shared.refuse(process, REFUSED_32_BITS),
             // Its end may have been seen already, and comes only once.
             Err(_) => self.forget(process, now),
         }
     }
 
-    pub(super) fn runs_natively(&mut self, process: Tid, why: &'static str) {
+    pub(super) fn run_natively(&mut self, process: Tid, why: &'static str) {
         lock(&self.tally).passed_by("execve", why);
         self.shared.processes.set(process, Special::Native(why));
         self.shared.sites.turn_off(process);

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use oversleep_native::passing::{JOB_STOPS, Passing};
 
 use super::supervisor;
-use crate::linux::job::notes::Teller;
+use crate::linux::job::notes::Printer;
 use crate::linux::job::refusal::{self, BY_TRACE};
 use crate::linux::job::socket;
 use crate::linux::job::start::Start;
@@ -68,7 +68,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
         0 => own("start a process", error),
         _ => refusal::why(stage, error, &typed),
     })?;
-    let teller = Teller::begin(told, request.note);
+    let printer = Printer::begin(told, request.note);
     let status = wait(program);
     drop((passing, kept));
     let is_supervised = to_supervisor.is_some();
@@ -76,8 +76,8 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
         socket::send(to_supervisor.as_raw_fd(), supervisor::FINISH).ok()?;
         serde_json::from_slice::<Report>(&socket::receive_all(to_supervisor)?).ok()
     });
-    if let Ok(teller) = teller {
-        teller.end();
+    if let Ok(printer) = printer {
+        printer.end();
     }
     let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
     if is_supervised && report.is_none() && signal == Some(libc::SIGKILL) {

@@ -1,8 +1,7 @@
 //! What a tracer does at the start of a timed wait.
 
 use std::io;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use oversleep_record::Nanos;
 use oversleep_system::runtime_calls::Caller;
@@ -14,7 +13,7 @@ use crate::linux::code::inject::SYSCALL_LENGTH;
 use crate::linux::code::trampoline::Entry;
 use crate::linux::filter::{other_abis, receiving, sending};
 use crate::linux::process::lock::lock;
-use crate::linux::process::ptrace::{self, Registers, Tid};
+use crate::linux::process::ptrace::{self, Registers, Thread, Tid};
 use crate::linux::programs::processes::{Program, SANDBOX, Special};
 use crate::linux::sites::places::{Done, Frequent, WORTHWHILE};
 use crate::plan::{Class, Holder, Origin, Planned, Requested};
@@ -23,6 +22,15 @@ const URING: &str = "io_uring is answered with ENOSYS, so that the program falls
 const INTERVAL: &str =
     "the interval of a timer is rounded to whole ticks, so it expires at another rate than requested";
 const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
+
+/// A call of a thread that stopped.
+#[derive(Clone, Copy)]
+pub(super) struct Stopped<'a> {
+    /// When its tracer saw that.
+    pub(super) now: Nanos,
+    /// Its program, if a port of its runtime waits otherwise.
+    pub(super) program: Option<&'a Program>,
+}
 
 impl Tracer {
     /// Handles the start of a timed wait, or another call that the filter stops at.
@@ -52,16 +60,16 @@ impl Tracer {
             return Ok(());
         }
         if receiving::CALLS.contains(&call) {
-            return self.receives(tid, registers, (now, program.as_deref()));
+            return self.receive(tid, registers, Stopped { now, program: program.as_deref() });
         }
         if sending::CALLS.contains(&call) {
-            return self.sends(tid, registers, (now, program.as_deref()));
+            return self.send(tid, registers, Stopped { now, program: program.as_deref() });
         }
         let answer = entry::answer(tid, &registers);
         if remaining::set_by(&registers).is_some() {
-            let threads = (self.process(tid), tid);
+            let thread = Thread { process: self.process(tid), tid };
             let is_set = matches!(answer, Answer::Wait(_));
-            match self.readings.begins(threads, &registers, is_set, &self.shared.timers) {
+            match self.readings.begins(thread, &registers, is_set, &self.shared.timers) {
                 Does::Goes if is_set => return Ok(()),
                 Does::Reads(read) => return ptrace::set_registers(tid, &read),
                 Does::Goes | Does::Sets => {}
@@ -75,11 +83,11 @@ impl Tracer {
             }
             Answer::Return(value) => {
                 lock(&self.tally).passed_by(name(), URING);
-                returns(tid, registers, value)
+                return_value(tid, registers, value)
             }
             Answer::Clock(entry, clock) => {
                 let process = self.process(tid);
-                match self.shared.has_clock(process, clock) {
+                match self.shared.clocks.has(process, clock) {
                     true => go_to(tid, registers, entry, [0; 2]),
                     false => Ok(()),
                 }
@@ -88,20 +96,20 @@ impl Tracer {
                 let process = self.process(tid);
                 let requested = (period > 0).then_some(Nanos(period.min(i64::MAX as u64) as i64));
                 let granted = self.shared.hold(Holder::Process(process), requested, now);
-                returns(tid, registers, granted.map_or(-i64::from(libc::EINVAL), |granted| granted.0))
+                return_value(tid, registers, granted.map_or(-i64::from(libc::EINVAL), |granted| granted.0))
             }
             Answer::Sandbox => {
                 let process = self.process(tid);
-                self.runs_natively(process, SANDBOX);
+                self.run_natively(process, SANDBOX);
                 Ok(())
             }
             Answer::Start(flags) => ptrace::set_registers(tid, &Registers { rdi: flags, ..registers }),
             Answer::Wait(Waiting { leads_to: LeadsTo::Socket, requested: Requested::Span(span), .. })
-                if self.sets_timeout(tid, &registers, span, now) =>
+                if self.set_timeout(tid, &registers, span, now) =>
             {
                 Ok(())
             }
-            Answer::Wait(waiting) => self.wait(tid, registers, &waiting, (now, program.as_deref())),
+            Answer::Wait(waiting) => self.wait(tid, registers, &waiting, Stopped { now, program: program.as_deref() }),
         }
     }
 
@@ -110,11 +118,11 @@ impl Tracer {
         tid: Tid,
         registers: Registers,
         waiting: &Waiting,
-        (now, program): (Nanos, Option<&Program>),
+        Stopped { now, program }: Stopped<'_>,
     ) -> io::Result<()> {
         let process = self.process(tid);
         let shared = Arc::clone(&self.shared);
-        let Some(plan) = &shared.plan else { return Ok(()) };
+        let Some(plan) = &shared.settings.plan else { return Ok(()) };
         let name = entry::name(registers.orig_rax as libc::c_long);
         let place = shared.sites.origin(process, registers.rip);
         let is_within =
@@ -133,7 +141,7 @@ impl Tracer {
         };
         let requested = match waiting.requested {
             // The program takes a deadline from the clock that it sees.
-            Requested::Deadline(at) if shared.steps_exact_clocks.load(Ordering::Relaxed) => {
+            Requested::Deadline(at) if shared.clocks.steps_exact() => {
                 Requested::Deadline(at - ahead + shared.behind(process, waiting.clock, now))
             }
             Requested::Deadline(at) => Requested::Deadline(at - ahead),
@@ -145,10 +153,7 @@ impl Tracer {
         if holds.is_some() || program.is_some() && shared.is_held_by(holder) {
             shared.hold(holder, holds, now);
         }
-        let (grid, is_as_found) = {
-            let resolution = shared.resolution.read().unwrap_or_else(PoisonError::into_inner);
-            (resolution.grid(process), resolution.is_as_found())
-        };
+        let (grid, is_as_found) = shared.grid(process);
         // Setting a socket's timeout doesn't wait yet: the timeout lasts as long as a wait that begins at a tick.
         let from = match (waiting.leads_to, grid) {
             (LeadsTo::Socket, Some(grid)) => grid.at_or_before(now),
@@ -167,7 +172,7 @@ impl Tracer {
         if let Some(grid) = grid.filter(|_| waiting.class != Class::Socket)
             && !program.is_some_and(|program| program.adapted.depends_on_caller(waiting.class))
             && !self.is_in_other_time(tid)
-            && self.is_frequent(tid, &registers)
+            && self.count_stop(tid, &registers)
             && let Some(form) = plan.closed_form(wait)
         {
             let frequent = Frequent {
@@ -181,8 +186,7 @@ impl Tracer {
                 grid,
             };
             let is_deadline = matches!(waiting.requested, Requested::Deadline(_));
-            let is_plain =
-                !is_deadline || form.floor == Nanos::ZERO && !shared.steps_exact_clocks.load(Ordering::Relaxed);
+            let is_plain = !is_deadline || form.floor == Nanos::ZERO && !shared.clocks.steps_exact();
             if is_plain && shared.sites.replace(&frequent) == Done::Installs {
                 return go_to(tid, registers, Entry::Install, [0, registers.orig_rax]);
             }
@@ -226,12 +230,12 @@ impl Tracer {
     /// A thread has just started in a process of many. It maps the room for the code of their waits first.
     pub(super) fn prepare_waits(&mut self, process: Tid, tid: Tid) -> io::Result<()> {
         let shared = &self.shared;
-        let grid = shared.resolution.read().unwrap_or_else(PoisonError::into_inner).grid(process);
+        let (grid, _) = shared.grid(process);
         let Some(grid) = grid.filter(|_| shared.has_code(process) && !shared.spaces.has(process)) else {
             return Ok(());
         };
         let registers = ptrace::registers(tid)?;
-        if shared.sites.prepare((process, tid), registers.rip, grid) {
+        if shared.sites.prepare(Thread { process, tid }, registers.rip, grid) {
             // That code repeats the call in front of the address that it returns to.
             let rip = registers.rip + SYSCALL_LENGTH;
             go_to(tid, Registers { rip, ..registers }, Entry::Install, [0, registers.rax])?;
@@ -239,13 +243,13 @@ impl Tracer {
         Ok(())
     }
 
-    /// Whether waits at this place have stopped often enough to make replacing it worthwhile.
-    fn is_frequent(&mut self, tid: Tid, registers: &Registers) -> bool {
+    /// Counts a stop at this place. Returns whether there were enough to make replacing it worthwhile.
+    fn count_stop(&mut self, tid: Tid, registers: &Registers) -> bool {
         const PLACES_MAX: usize = 10_000;
-        if self.stops.len() > PLACES_MAX {
-            self.stops.clear();
+        if self.stops_at.len() > PLACES_MAX {
+            self.stops_at.clear();
         }
-        let stops = self.stops.entry(registers.rip).or_default();
+        let stops = self.stops_at.entry(registers.rip).or_default();
         *stops = stops.saturating_add(1);
         let is_often = *stops > WORTHWHILE;
         is_often
@@ -288,7 +292,7 @@ fn go_to(tid: Tid, mut registers: Registers, entry: Entry, [r11, rax]: [u64; 2])
 }
 
 /// Skips the call and makes it return `value`.
-fn returns(tid: Tid, mut registers: Registers, value: i64) -> io::Result<()> {
+fn return_value(tid: Tid, mut registers: Registers, value: i64) -> io::Result<()> {
     registers.orig_rax = u64::MAX;
     registers.rax = value as u64;
     ptrace::set_registers(tid, &registers)

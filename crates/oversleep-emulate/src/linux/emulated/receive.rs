@@ -3,26 +3,19 @@
 
 use std::io;
 
-use oversleep_record::Nanos;
-
+use super::lead::Stopped;
 use super::tracer::Tracer;
 use crate::linux::calls::entry::{self, LeadsTo};
 use crate::linux::calls::timeouts::Way;
 use crate::linux::filter::receiving::{self, How};
 use crate::linux::process::lock::lock;
 use crate::linux::process::ptrace::{self, Registers, Tid};
-use crate::linux::programs::processes::Program;
 
 const MORE: &str = "a call that waits for more than the first data of a socket ends on this kernel's own tick";
 
 impl Tracer {
     /// A call receives from a descriptor that once had a timeout.
-    pub(super) fn receives(
-        &mut self,
-        tid: Tid,
-        registers: Registers,
-        (now, program): (Nanos, Option<&Program>),
-    ) -> io::Result<()> {
+    pub(super) fn receive(&mut self, tid: Tid, registers: Registers, stopped: Stopped<'_>) -> io::Result<()> {
         let call = registers.orig_rax as libc::c_long;
         let how = receiving::how(&registers);
         if how == How::AtOnce {
@@ -41,6 +34,6 @@ impl Tracer {
             return Ok(());
         }
         let waiting = self.waiting((socket, Way::Receives), kept, LeadsTo::Receive(call));
-        self.wait(tid, registers, &waiting, (now, program))
+        self.wait(tid, registers, &waiting, stopped)
     }
 }

@@ -7,8 +7,7 @@
 
 use std::io;
 
-use oversleep_record::Nanos;
-
+use super::lead::Stopped;
 use super::tracer::Tracer;
 use crate::linux::calls::entry::LeadsTo;
 use crate::linux::calls::sends::{Next, Sends};
@@ -17,33 +16,27 @@ use crate::linux::code::inject;
 use crate::linux::filter::sending;
 use crate::linux::process::clock::now;
 use crate::linux::process::ptrace::{self, Registers, Tid};
-use crate::linux::programs::processes::Program;
 
 impl Tracer {
     /// A call sends to a descriptor that once had a timeout.
-    pub(super) fn sends(
-        &mut self,
-        tid: Tid,
-        registers: Registers,
-        (now, program): (Nanos, Option<&Program>),
-    ) -> io::Result<()> {
+    pub(super) fn send(&mut self, tid: Tid, registers: Registers, stopped: Stopped<'_>) -> io::Result<()> {
         let socket = if sending::may_wait(&registers) { self.timed_socket(tid, &registers, Way::Sends) } else { None };
         let Some((socket, kept)) = socket else {
             self.sendings.forget(tid);
             return Ok(());
         };
-        if self.sendings.repeats(tid, now) {
+        if self.sendings.repeats(tid, stopped.now) {
             return Ok(());
         }
         let is_connecting =
             registers.orig_rax as libc::c_long == libc::SYS_connect && socket.family() != Some(libc::AF_UNIX);
         let error = if is_connecting { libc::EINPROGRESS } else { libc::EAGAIN };
         let waiting = self.waiting((socket, Way::Sends), kept, LeadsTo::Send(Sends { kept, error }));
-        self.wait(tid, registers, &waiting, (now, program))
+        self.wait(tid, registers, &waiting, stopped)
     }
 
     /// A thread's call ends.
-    pub(super) fn call_ends(&mut self, tid: Tid) -> io::Result<()> {
+    pub(super) fn end_call(&mut self, tid: Tid) -> io::Result<()> {
         self.outlasting.ends(tid)?;
         self.readings.ends(tid, &self.shared.timers, now())?;
         if self.sendings.is_empty() {

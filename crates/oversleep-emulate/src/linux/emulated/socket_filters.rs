@@ -36,14 +36,14 @@ const SO_RCVTIMEO: [u32; 2] = [20, 66];
 
 impl Tracer {
     /// A socket gets a timeout. Whether the call is to be made as it is, or the registers are set already.
-    pub(super) fn sets_timeout(&mut self, tid: Tid, registers: &Registers, span: Nanos, now: Nanos) -> bool {
+    pub(super) fn set_timeout(&mut self, tid: Tid, registers: &Registers, span: Nanos, now: Nanos) -> bool {
         let passes_by = |tracer: &Tracer, why| {
             lock(&tracer.tally).passed_by("setsockopt", why);
             false
         };
         let way = if SO_RCVTIMEO.contains(&(registers.rdx as u32)) { Way::Receives } else { Way::Sends };
         let (process, descriptor) = (self.process(tid), registers.rdi as i32);
-        let socket = match Socket::of(process, tid, descriptor) {
+        let socket = match Socket::fetch(process, tid, descriptor) {
             Ok(socket) => socket,
             // The call fails.
             Err(error) if error.raw_os_error() == Some(libc::EBADF) => return true,
@@ -94,7 +94,7 @@ impl Tracer {
     /// The socket of a call, and its timeout; `None` where the call is made as it is.
     pub(super) fn timed_socket(&mut self, tid: Tid, registers: &Registers, way: Way) -> Option<(Socket, Nanos)> {
         let process = self.process(tid);
-        let socket = match Socket::of(process, tid, registers.rdi as i32) {
+        let socket = match Socket::fetch(process, tid, registers.rdi as i32) {
             Ok(socket) => socket,
             Err(error) if error.raw_os_error() == Some(libc::EBADF) => return None,
             Err(_) => {
@@ -120,7 +120,7 @@ fn install(tid: Tid, registers: &Registers, (descriptor, way): (i32, Way)) -> io
         Way::Receives => &receiving::CALLS,
         Way::Sends => &sending::CALLS,
     };
-    let program = filter::descriptor::of(descriptor, calls);
+    let program = filter::descriptor::filter(descriptor, calls);
     let mut bytes = Vec::new();
     bytes.extend((program.len() as u64).to_le_bytes());
     bytes.extend((trampoline::SCRATCH + 16).to_le_bytes());

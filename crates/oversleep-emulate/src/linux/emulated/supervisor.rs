@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 
 use oversleep_record::Nanos;
 
 use super::calibration;
+use super::settings::Settings;
 use super::shared::Shared;
 use super::tracer::Tracer;
 use crate::Request;
@@ -17,12 +17,9 @@ use crate::linux::job::notes::Notes;
 use crate::linux::job::socket;
 use crate::linux::job::supervising::{detach, guard, seize_program};
 use crate::linux::process::clock::{now, resolution_of};
-use crate::linux::process::lock::lock;
 use crate::linux::process::ptrace;
 use crate::linux::process::status;
-use crate::linux::sites::counters::Counters;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
-use crate::report::Report;
 
 /// Sent by the front process when the program has ended; the answer is the report.
 pub const FINISH: i32 = 1;
@@ -53,7 +50,7 @@ pub fn stepped(plan: Option<&Plan>, choice: &ClockChoice) -> Result<Vec<Stepped>
 }
 
 fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_front, to_program, notes]: [OwnedFd; 3]) {
-    ends_with(front);
+    end_with(front);
     ptrace::keep_stops();
     // SAFETY: takes numbers.
     let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
@@ -70,12 +67,12 @@ fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_fr
         held.hold(Holder::All, request.resolution, now());
     }
     let own_wake_up = request.plan.as_mut().and_then(|plan| calibration::taken_off(plan, niceness));
-    let shared = Arc::new(Shared::new(request, held, stepped, own_wake_up, Notes::new(notes)));
+    let shared = Arc::new(Shared::new(Settings::new(request, stepped, own_wake_up), held, Notes::new(notes)));
     for listener in socket::listen(front) {
         let shared = Arc::clone(&shared);
         let _ = thread::Builder::new().spawn(move || {
             for connection in listener.incoming().flatten() {
-                receives(&shared, connection);
+                receive(&shared, connection);
             }
         });
     }
@@ -95,7 +92,7 @@ fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_fr
         // What the program left running in the background continues, as it does without supervision.
         // SAFETY: takes numbers. https://man7.org/linux/man-pages/man2/PR_SET_PDEATHSIG.2const.html
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
-        let document = serde_json::to_vec(&report(&shared)).unwrap_or_default();
+        let document = serde_json::to_vec(&shared.report()).unwrap_or_default();
         let _ = UnixStream::from(to_front).write_all(&document);
     }
     if let Ok(tracing) = tracing {
@@ -105,7 +102,7 @@ fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_fr
 }
 
 /// Ends no later than `front`.
-fn ends_with(front: i32) {
+fn end_with(front: i32) {
     // SAFETY: calls that take numbers or constants.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -115,29 +112,9 @@ fn ends_with(front: i32) {
     }
 }
 
-fn report(shared: &Shared) -> Report {
-    let (tracers, mut all) = lock(&shared.tallies).sum();
-    for (counted, counts) in shared.sites.counters.iter().flat_map(Counters::all) {
-        all.without_stop(counted, counts);
-    }
-    Report {
-        program: shared.typed.clone(),
-        execs: shared.execs.load(Ordering::Relaxed),
-        threads_max: shared.threads_max.load(Ordering::Relaxed),
-        tracers,
-        own_wake_up: shared.own_wake_up.clone(),
-        clocks: shared.clocks(),
-        adapters: shared.adapters(),
-        locked: shared.locked.load(Ordering::Relaxed),
-        refused: shared.refused(),
-        not_locked: Some(shared.not_locked.load(Ordering::Relaxed)).filter(|&error| error != 0),
-        ..all.into_report(shared.machine().to_owned())
-    }
-}
-
-/// Has a request served in a thread of its own, so that none waits for another one. Another user is told so before anything
+/// Has a request served in a thread of its own, so that none waits for another one. Another user is refused before anything
 /// is read.
-fn receives(shared: &Arc<Shared>, connection: UnixStream) {
+fn receive(shared: &Arc<Shared>, connection: UnixStream) {
     if !socket::is_of_this_user(&connection) {
         let _ = connection.set_nonblocking(true);
         let _ = (&connection).write_all(b"no the emulated program belongs to another user\n");
@@ -178,11 +155,11 @@ fn answer_to(shared: &Shared, line: &str) -> Result<String, String> {
             };
             let granted = shared.hold(holder, requested, now());
             let granted = granted.ok_or_else(|| {
-                format!("{} has no timer interrupt whose period programs can request", shared.machine())
+                format!("{} has no timer interrupt whose period programs can request", shared.settings.machine())
             })?;
             Ok(granted.0.to_string())
         }
-        ["report"] => serde_json::to_string(&report(shared)).map_err(|error| error.to_string()),
+        ["report"] => serde_json::to_string(&shared.report()).map_err(|error| error.to_string()),
         _ => Err(format!("'{line}' is not a request")),
     }
 }

@@ -14,11 +14,9 @@ use crate::linux::calls::sends::Sendings;
 use crate::linux::code::cancel::{self, Cancelled};
 use crate::linux::job::supervising::guard;
 use crate::linux::process::clock::now;
-use crate::linux::process::lock::lock;
-use crate::linux::process::ptrace::{self, Registers, Stop, Tid};
+use crate::linux::process::ptrace::{self, Registers, Stop, Thread, Tid};
 use crate::linux::process::status::{filters_of, process_of};
 use crate::linux::sites::places;
-use crate::linux::trace::births::Births;
 use crate::linux::trace::crew::{Member, Parcel, SHARE};
 use crate::linux::trace::seizure::Seizure;
 use crate::linux::trace::stops::{BRIEFLY, Stops};
@@ -37,7 +35,6 @@ pub struct Tracer {
     /// The process of a thread, if it had to be looked up.
     processes: HashMap<Tid, Tid>,
     known: HashSet<Tid>,
-    births: Births,
     /// Its membership in the crew, through which it takes threads from others; the first tracer takes none.
     member: Option<Arc<Member>>,
     /// Its means to take threads; the first tracer has none.
@@ -51,26 +48,26 @@ pub struct Tracer {
     pub(super) outlasting: Outlasting,
     pub(super) readings: Readings,
     /// How often threads stopped at a place in their program's code.
-    pub(super) stops: HashMap<u64, u32>,
+    pub(super) stops_at: HashMap<u64, u32>,
+    stops: Stops,
     /// Since when it has not been idle: a thread that stops now may have begun its wait then.
     pub(super) busy_since: Nanos,
 }
 
 impl Drop for Tracer {
     fn drop(&mut self) {
-        lock(&self.shared.tallies).end(&self.tally);
+        self.shared.counts.end_tally(&self.tally);
     }
 }
 
 impl Tracer {
     pub fn new(shared: Arc<Shared>, member: Option<Arc<Member>>) -> Tracer {
-        let tally = lock(&shared.tallies).begin();
+        let tally = shared.counts.begin_tally();
         Tracer {
             shared,
             tally,
             processes: HashMap::new(),
             known: HashSet::new(),
-            births: Births::default(),
             seizure: member.as_ref().and_then(|_| Seizure::of_this_thread().ok()),
             member,
             delayed: Vec::new(),
@@ -79,21 +76,21 @@ impl Tracer {
             sendings: Sendings::default(),
             outlasting: Outlasting::default(),
             readings: Readings::default(),
-            stops: HashMap::new(),
+            stops_at: HashMap::new(),
+            stops: Stops::default(),
             busy_since: Nanos::ZERO,
         }
     }
 
     /// Serves its threads until none is left.
     pub fn run(&mut self) {
-        let mut stops = Stops::default();
         loop {
             let before = now();
             let most = (!self.delayed.is_empty() || self.cancelled.any_waits()).then_some(BRIEFLY);
             let most = self.sendings.none_ends(before, BRIEFLY).or(most);
             let release = self.shared.release_ended(before).map(|at| (at - before).clamp(Nanos(1), RELEASES));
             let most = most.into_iter().chain(release).min();
-            let Ok(stopped) = stops.next(&mut self.births, most) else { return };
+            let Ok(stopped) = self.stops.next(most) else { return };
             let after = now();
             if after - before > BUSY {
                 self.busy_since = after;
@@ -105,7 +102,7 @@ impl Tracer {
             }
             match stopped {
                 Some((bell, stop)) if self.member.as_ref().is_some_and(|member| member.is_bell(bell)) => {
-                    self.receive(stop == Stop::Gone);
+                    self.take_over(stop == Stop::Gone);
                     let _ = ptrace::go_on(bell, 0);
                 }
                 // A thread that was killed in the meantime can't be queried; its end is reported separately.
@@ -127,7 +124,7 @@ impl Tracer {
     }
 
     /// Takes the threads that other tracers hand over.
-    fn receive(&mut self, are_last: bool) {
+    fn take_over(&mut self, are_last: bool) {
         let Some(member) = &self.member else { return };
         let parcels = if are_last { member.take_last() } else { member.take() };
         self.seize(parcels);
@@ -136,7 +133,7 @@ impl Tracer {
     fn seize(&mut self, parcels: Vec<Parcel>) {
         for parcel in parcels {
             let seized = match &self.seizure {
-                Some(seizure) => seizure.of(parcel.tid),
+                Some(seizure) => seizure.seize(parcel.tid),
                 None => ptrace::seize(parcel.tid),
             };
             match seized.and_then(|()| ptrace::interrupt(parcel.tid)) {
@@ -155,13 +152,13 @@ impl Tracer {
     }
 
     /// A thread that came from another tracer continues where it was; a new one runs once it was announced.
-    fn stops(&mut self, tid: Tid, now: Nanos) -> io::Result<()> {
+    fn note_trap(&mut self, tid: Tid, now: Nanos) -> io::Result<()> {
         let is_known = self.known.contains(&tid) || self.arriving.contains_key(&tid);
-        if self.births.stops(tid, is_known, now) { self.begins(tid) } else { Ok(()) }
+        if self.stops.births.note_stop(tid, is_known, now) { self.let_run(tid) } else { Ok(()) }
     }
 
     /// A thread that came from another tracer continues where it was; a new one is handed over if this tracer has enough.
-    fn begins(&mut self, tid: Tid) -> io::Result<()> {
+    fn let_run(&mut self, tid: Tid) -> io::Result<()> {
         if let Some(registers) = self.arriving.remove(&tid) {
             self.meet(tid);
             ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..*registers })?;
@@ -182,7 +179,7 @@ impl Tracer {
     /// Hands a new thread over to another tracer, if one takes it.
     fn give_away(&self, process: Tid, tid: Tid) -> bool {
         let shared = &self.shared;
-        shared.crew.give_away((process, tid), || {
+        shared.crew.give_away(Thread { process, tid }, || {
             let shared = Arc::clone(shared);
             Box::new(move |member| guard(|| Tracer::new(shared, Some(member)).run()))
         })
@@ -201,57 +198,57 @@ impl Tracer {
                 goes_on(tid, 0).and(led)
             }
             Stop::Executes => {
-                self.executes(tid, now);
+                self.prepare_program(tid, now);
                 ptrace::go_on(tid, 0)
             }
             Stop::WithGroup => ptrace::listen(tid),
-            Stop::Signal(libc::SIGSEGV | libc::SIGBUS) if places::recovers(tid) => ptrace::go_on(tid, 0),
+            Stop::Signal(libc::SIGSEGV | libc::SIGBUS) if places::recover(tid) => ptrace::go_on(tid, 0),
             Stop::Signal(cancel::SIGNAL) => {
                 let process = self.process(tid);
                 let shared = &self.shared;
-                let signal = self.cancelled.signal((process, tid), |place| shared.sites.origin(process, place));
+                let signal =
+                    self.cancelled.signal(Thread { process, tid }, |place| shared.sites.origin(process, place));
                 ptrace::go_on(tid, signal.unwrap_or(cancel::SIGNAL))
             }
             Stop::Signal(cancel::OF_MUSL) => {
                 let process = self.process(tid);
                 let shared = &self.shared;
-                let _ = cancel::repeats_in_program(tid, |place| shared.sites.origin(process, place));
+                let _ = cancel::repeat_in_program(tid, |place| shared.sites.origin(process, place));
                 ptrace::go_on(tid, cancel::OF_MUSL)
             }
             Stop::Signal(signal) => {
                 self.outlasting.signal(tid, signal)?;
                 ptrace::go_on(tid, signal)
             }
-            Stop::Trap => self.stops(tid, now),
-            Stop::Overdue => self.begins(tid),
+            Stop::Trap => self.note_trap(tid, now),
+            Stop::Overdue => self.let_run(tid),
             Stop::Started => {
                 self.meet(tid);
-                self.starts(tid);
+                self.note_start(tid);
                 ptrace::go_on(tid, 0)
             }
-            Stop::Call => self.call_ends(tid),
+            Stop::Call => self.end_call(tid),
         }
     }
 
     pub(super) fn meet(&mut self, tid: Tid) {
         if self.known.insert(tid) {
-            let count = self.shared.threads.fetch_add(1, Ordering::Relaxed) + 1;
-            self.shared.threads_max.fetch_max(count, Ordering::Relaxed);
+            self.shared.counts.count_thread();
         }
     }
 
     /// A thread is gone.
     pub(super) fn forget(&mut self, tid: Tid, now: Nanos) {
-        self.misses(tid);
-        self.births.ends(tid);
+        self.lose(tid);
+        self.stops.births.forget(tid);
         self.shared.forget(tid, now);
     }
 
     /// This tracer has a thread no longer.
-    fn misses(&mut self, tid: Tid) {
+    fn lose(&mut self, tid: Tid) {
         let had = self.known.remove(&tid);
         if had {
-            self.shared.threads.fetch_sub(1, Ordering::Relaxed);
+            self.shared.counts.uncount_thread();
         }
         if let Some(member) = self.member.as_ref().filter(|_| self.arriving.remove(&tid).is_some() || had) {
             let _ = member.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
@@ -264,31 +261,31 @@ impl Tracer {
     }
 
     /// A new process inherits what its parent has; a new thread shares it anyway.
-    fn starts(&mut self, tid: Tid) {
+    fn note_start(&mut self, tid: Tid) {
         let Ok(started) = ptrace::message(tid) else { return };
         let started = started as Tid;
         if self.shared.follows_starts() {
             let process = self.process(tid);
             if !std::fs::exists(format!("/proc/{process}/task/{started}")).unwrap_or(false) {
-                self.shared.starts(process, started);
-                self.shared.timeouts.starts(process, started, filters_of);
+                self.shared.note_start(process, started);
+                self.shared.timeouts.note_start(process, started, filters_of);
             }
         }
         // Its parent's places count on the parent's clocks.
-        if self.shared.spaces.meets(started) {
+        if self.shared.spaces.meet(started) {
             self.shared.sites.turn_off(started);
         }
-        if self.births.is_announced(started) {
-            let _ = self.begins(started);
+        if self.stops.births.announce(started) {
+            let _ = self.let_run(started);
         }
     }
 
     /// The process runs another program now. Its other threads are gone, and this thread has the id of the first. No stop
     /// tells that its former id is gone.
-    pub(super) fn is_process(&mut self, tid: Tid) {
+    pub(super) fn note_exec(&mut self, tid: Tid) {
         let former = ptrace::message(tid).map_or(tid, |former| former as Tid);
         if former != tid {
-            self.misses(former);
+            self.lose(former);
         }
         self.cancelled.forget(tid);
         self.sendings.forget(tid);

@@ -3,7 +3,7 @@
 use super::{ALLOW, ARCH_X86_64, JUMP_EQUAL, RETURN, argument, instruction, load, stop};
 
 /// The filter's program, for these calls on that descriptor. Call numbers come first, as in the filter of all waits.
-pub fn of(descriptor: i32, calls: &[libc::c_long]) -> Vec<libc::sock_filter> {
+pub fn filter(descriptor: i32, calls: &[libc::c_long]) -> Vec<libc::sock_filter> {
     let mut program =
         vec![load(4), instruction(JUMP_EQUAL, ARCH_X86_64, 1, 0), instruction(RETURN, ALLOW, 0, 0), load(0)];
     let count = calls.len();

@@ -256,7 +256,7 @@ mod tests {
         for number in 0..NUMBERS {
             for calls in [&receiving::CALLS[..], &sending::CALLS] {
                 let is_inspected = calls.iter().any(|&call| call as u32 == number);
-                let is_known = is_always_allowed(&descriptor::of(7, calls), ARCH_X86_64, number);
+                let is_known = is_always_allowed(&descriptor::filter(7, calls), ARCH_X86_64, number);
                 assert_eq!(is_known, !is_inspected, "{number} of a socket");
             }
         }

@@ -1,4 +1,5 @@
-//! What the user is told at once: the supervisor has no stream of the program, so the front process prints it.
+//! Sentences for the user while the program runs. The supervisor has none of the program's streams, so the front process
+//! prints them.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::Shutdown;
@@ -14,7 +15,7 @@ impl Notes {
         Notes(to_front.into())
     }
 
-    /// Tells the user a sentence. Does nothing if the front process is gone.
+    /// Sends the user a sentence. Does nothing if the front process is gone.
     pub fn tell(&self, sentence: &str) {
         let line: String =
             sentence.chars().map(|one| if one.is_control() { char::REPLACEMENT_CHARACTER } else { one }).collect();
@@ -22,26 +23,26 @@ impl Notes {
     }
 }
 
-/// Prints what the supervisor tells, in a thread of the front process.
-pub struct Teller {
+/// Prints the supervisor's sentences, in a thread of the front process.
+pub struct Printer {
     from: UnixStream,
     printing: JoinHandle<()>,
 }
 
-impl Teller {
+impl Printer {
     /// Begins to print.
     ///
     /// # Errors
     /// The system refuses a thread or a descriptor.
-    pub fn begin(from: OwnedFd, print: fn(&str)) -> io::Result<Teller> {
+    pub fn begin(from: OwnedFd, print: fn(&str)) -> io::Result<Printer> {
         let from = UnixStream::from(from);
         let lines = BufReader::new(from.try_clone()?).lines();
         let printing =
             thread::Builder::new().spawn(move || lines.map_while(Result::ok).for_each(|line| print(&line)))?;
-        Ok(Teller { from, printing })
+        Ok(Printer { from, printing })
     }
 
-    /// Prints what was told until now, and no more.
+    /// Prints what has come until now, and no more.
     pub fn end(self) {
         let _ = self.from.shutdown(Shutdown::Read);
         let _ = self.printing.join();

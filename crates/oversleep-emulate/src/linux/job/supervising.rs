@@ -1,5 +1,5 @@
-//! What each supervisor does, whether it emulates or observes: it detaches from the terminal, traces the program's process and
-//! ends if a tracer fails.
+//! What each supervisor does, whether it emulates or observes: it detaches from the terminal, traces the program's process
+//! and ends if a tracer fails.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 

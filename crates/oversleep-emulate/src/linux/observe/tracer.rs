@@ -15,7 +15,6 @@ use crate::linux::calls::ignored::Outlasting;
 use crate::linux::process::clock::now;
 use crate::linux::process::ptrace::{self, Registers, Stop, Tid};
 use crate::linux::process::status::process_of;
-use crate::linux::trace::births::Births;
 use crate::linux::trace::stops::Stops;
 use crate::plan::Requested;
 
@@ -27,7 +26,7 @@ const LOOKS_MAX: u32 = 25;
 pub struct Tracer {
     program: Tid,
     threads: HashMap<Tid, Thread>,
-    births: Births,
+    stops: Stops,
     outlasting: Outlasting,
     /// The slack of the program when it was started.
     slack: Nanos,
@@ -45,7 +44,7 @@ impl Tracer {
         Tracer {
             program,
             threads: HashMap::from([(program, Thread::new(program, slack))]),
-            births: Births::default(),
+            stops: Stops::default(),
             outlasting: Outlasting::default(),
             slack,
             events,
@@ -58,10 +57,9 @@ impl Tracer {
 
     /// Serves the program's threads until none is left.
     pub fn run(&mut self) {
-        let mut stops = Stops::default();
         loop {
             let most = (!self.going.is_empty()).then_some(LOOK);
-            match stops.next(&mut self.births, most) {
+            match self.stops.next(most) {
                 // A thread that was killed in the meantime can't be queried; its end is reported separately.
                 Ok(Some((tid, stop))) => drop(self.serve(tid, stop)),
                 Ok(None) => self.look(),
@@ -76,25 +74,25 @@ impl Tracer {
                 if let Some(thread) = self.threads.remove(&tid) {
                     self.tell(thread.process, Kind::Gone, tid, [0; 6]);
                 }
-                self.births.ends(tid);
+                self.stops.births.forget(tid);
                 self.outlasting.forget(tid);
                 Ok(())
             }
-            Stop::Wait => match self.begins(tid) {
+            Stop::Wait => match self.begin_call(tid) {
                 Ok(true) => ptrace::until_call(tid, 0),
                 _ => ptrace::go_on(tid, 0),
             },
             Stop::Call => {
-                self.ends(tid);
+                self.end_call(tid);
                 self.outlasting.ends(tid)?;
                 ptrace::go_on(tid, 0)
             }
             Stop::Executes => {
-                self.executes(tid);
+                self.note_exec(tid);
                 ptrace::go_on(tid, 0)
             }
             Stop::Started => {
-                self.starts(tid);
+                self.note_start(tid);
                 ptrace::go_on(tid, 0)
             }
             Stop::WithGroup => ptrace::listen(tid),
@@ -105,7 +103,7 @@ impl Tracer {
             Stop::Overdue => ptrace::go_on(tid, 0),
             Stop::Trap => {
                 let is_known = self.threads.contains_key(&tid);
-                if self.births.stops(tid, is_known, now()) { ptrace::go_on(tid, 0) } else { Ok(()) }
+                if self.stops.births.note_stop(tid, is_known, now()) { ptrace::go_on(tid, 0) } else { Ok(()) }
             }
         }
     }
@@ -121,7 +119,7 @@ impl Tracer {
     }
 
     /// A call begins. Returns whether its end matters.
-    fn begins(&mut self, tid: Tid) -> std::io::Result<bool> {
+    fn begin_call(&mut self, tid: Tid) -> std::io::Result<bool> {
         let (noticed, has_switches) = (now(), self.has_switches);
         let process = self.thread(tid).process;
         let registers = ptrace::registers(tid)?;
@@ -165,7 +163,7 @@ impl Tracer {
     }
 
     /// A call ends.
-    fn ends(&mut self, tid: Tid) {
+    fn end_call(&mut self, tid: Tid) {
         let noticed = now();
         self.going.retain(|(going, _)| *going != tid);
         let Some(thread) = self.threads.get_mut(&tid) else { return };
@@ -202,7 +200,7 @@ impl Tracer {
     }
 
     /// The process runs another program. Its other threads are gone, and this thread has the id of the first.
-    fn executes(&mut self, tid: Tid) {
+    fn note_exec(&mut self, tid: Tid) {
         let former = ptrace::message(tid).map_or(tid, |former| former as Tid);
         let slack = self.threads.get(&former).map_or(self.slack, |thread| thread.slack);
         self.threads.retain(|_, thread| thread.process != tid);
@@ -213,7 +211,7 @@ impl Tracer {
     }
 
     /// A thread started another thread or process, which inherits its slack.
-    fn starts(&mut self, tid: Tid) {
+    fn note_start(&mut self, tid: Tid) {
         let (process, slack) = {
             let thread = self.thread(tid);
             (thread.process, thread.slack)
@@ -226,7 +224,7 @@ impl Tracer {
         if !is_thread {
             self.tell(started, Kind::Fork, started, [u64::from(process.unsigned_abs()), 0, 0, 0, 0, 0]);
         }
-        if self.births.is_announced(started) {
+        if self.stops.births.announce(started) {
             let _ = ptrace::go_on(started, 0);
         }
     }

@@ -6,7 +6,7 @@ use oversleep_system::rules::Grid;
 
 use super::elf::Library;
 use crate::Request;
-use crate::linux::code::rule::{self, Led, NO_SAMPLE, SITE};
+use crate::linux::code::rule::{self, NO_SAMPLE, SITE, Target};
 use crate::linux::code::trampoline::{self, Entry};
 use crate::linux::process::clock::now;
 use crate::linux::sites::regions;
@@ -95,7 +95,7 @@ fn library(plan: &Plan, grid: Grid) -> Option<Vec<u8>> {
             let (at, Some((class, entry, number))) = (site + at as u64, rule) else { continue };
             let Some(form) = plan.wait_of(class, None).and_then(|wait| plan.closed_form(wait)) else { continue };
             are_some = true;
-            put(at, &rule::rule(&form, entry, Led { counter: 0, entry: 0, number, sample: NO_SAMPLE }));
+            put(at, &rule::rule(&form, entry, Target { counter: 0, entry: 0, number, sample: NO_SAMPLE }));
             addresses.push((at + rule::COUNTER as u64, DATA + COUNTER));
             addresses.push((at + rule::ENTRY as u64, entry.offset()));
         }

@@ -12,10 +12,17 @@ pub use libc::user_regs_struct as Registers;
 /// A thread of an emulated program.
 pub type Tid = libc::pid_t;
 
+/// A thread and its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    pub process: Tid,
+    pub tid: Tid,
+}
+
 /// What an interrupted call leaves in `rax`.
 pub const INTERRUPTED: i64 = -(libc::EINTR as i64);
-/// The same, until the kernel decides whether the call is repeated (`include/linux/errno.h`): of calls that a handler with
-/// `SA_RESTART` doesn't interrupt.
+/// What it leaves until the kernel decides whether the call is repeated (`include/linux/errno.h`): of calls that a handler
+/// with `SA_RESTART` doesn't interrupt.
 pub const RESTARTS_ALWAYS: i64 = -512;
 
 /// The signals of group-stops.
@@ -176,7 +183,7 @@ pub enum Stop {
     WithGroup,
     /// It stopped for the tracer alone.
     Trap,
-    /// It is new, and was held for another stop that doesn't come ([`crate::linux::trace::births`]).
+    /// It is new, and was held for another stop that doesn't come (a room above lets it go).
     Overdue,
     /// A system call begins or ends.
     Call,
@@ -186,7 +193,7 @@ pub enum Stop {
 
 impl Stop {
     /// Decodes a status of `wait4`.
-    pub fn of(status: i32) -> Stop {
+    pub fn decode(status: i32) -> Stop {
         if !libc::WIFSTOPPED(status) {
             return Stop::Gone;
         }
@@ -216,7 +223,7 @@ pub fn wait(tid: Tid, flags: i32) -> io::Result<Option<(Tid, Stop)>> {
                 error if error.kind() == io::ErrorKind::Interrupted => {}
                 error => return Err(error),
             },
-            stopped => return Ok(Some((stopped, Stop::of(status)))),
+            stopped => return Ok(Some((stopped, Stop::decode(status)))),
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct Found {
 }
 
 /// Inspects the program of a process.
-pub fn of(process: Tid) -> Found {
+pub fn identify(process: Tid) -> Found {
     let link = format!("/proc/{process}/exe");
     let path = std::fs::read_link(&link).unwrap_or_default();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

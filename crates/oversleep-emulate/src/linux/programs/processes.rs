@@ -63,12 +63,12 @@ impl Processes {
     }
 
     /// Called when the process executes another program.
-    pub fn executes(&self, process: Tid) {
+    pub fn note_exec(&self, process: Tid) {
         self.remove_unless(process, |special| matches!(special, Special::Native(why) if *why == SANDBOX));
     }
 
     /// Called when the process starts another one.
-    pub fn starts(&self, process: Tid, started: Tid) {
+    pub fn note_start(&self, process: Tid, started: Tid) {
         if let Some(special) = self.of(process) {
             self.set(started, special);
         }

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn the_beginning_of_a_function_is_no_room() {
         let own = std::process::id() as Tid;
-        let memory = Memory::of(own).expect("own memory");
+        let memory = Memory::open(own).expect("own memory");
         let begin = one as *const () as u64;
         let is_free = |place, room| begin_elsewhere(&memory, own, place, room) == Some(true);
         assert!(is_free(begin + 4, begin + 1..begin + 6), "within the function");
@@ -146,7 +146,7 @@ mod tests {
     /// A program may execute another one while its table is read, and may have any bytes there.
     #[test]
     fn whatever_is_in_memory_is_no_more_than_no_table() {
-        let memory = Memory::of(std::process::id().cast_signed()).expect("own memory");
+        let memory = Memory::open(std::process::id().cast_signed()).expect("own memory");
         let mut head = [0xff_u8; 64];
         head[..5].copy_from_slice(b"\x7fELF\x02");
         assert!(Table::of(&memory, head.as_ptr() as u64).is_none());

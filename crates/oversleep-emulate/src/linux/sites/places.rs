@@ -17,10 +17,10 @@ use super::counters::Counters;
 use super::regions::{self, Memory, PAGE_AT, Region};
 use super::stub::{self, AFTER_SLOW, Room};
 use crate::linux::calls::entry::{LeadsTo, Waiting};
-use crate::linux::code::rule::{self, DEADLINE, HEAD, Led, SAMPLED, SITE, SLOW, SPAN};
+use crate::linux::code::rule::{self, DEADLINE, HEAD, SAMPLED, SITE, SLOW, SPAN, Target};
 use crate::linux::code::trampoline::{DATA, Entry};
 use crate::linux::process::lock::lock;
-use crate::linux::process::ptrace::{self, Registers, Tid};
+use crate::linux::process::ptrace::{self, Registers, Thread, Tid};
 use crate::plan::{ClosedForm, Requested};
 
 /// A place is replaced after this many stops.
@@ -108,7 +108,7 @@ impl Sites {
 
     /// A process is crowded. Whether this thread, which has just started there, is to map a region near to the call that
     /// started it.
-    pub fn prepare(&self, (process, tid): (Tid, Tid), place: u64, grid: Grid) -> bool {
+    pub fn prepare(&self, Thread { process, tid }: Thread, place: u64, grid: Grid) -> bool {
         let Some(counters) = &self.counters else { return false };
         let of = Arc::clone(lock(&self.processes).entry(process).or_default());
         let mut of = lock(&of);
@@ -116,13 +116,13 @@ impl Sites {
         if of.has_failed || !of.regions.is_empty() {
             return false;
         }
-        let Ok(memory) = Memory::of(process) else { return false };
+        let Ok(memory) = Memory::open(process) else { return false };
         match of.pending {
             Some(_) => {
-                let _ = of.look((process, tid), &memory, grid);
+                let _ = of.look(Thread { process, tid }, &memory, grid);
                 false
             }
-            None => of.map((process, tid), &memory, (counters, place), LOOKS).is_ok(),
+            None => of.map(Thread { process, tid }, &memory, counters.path(process).as_bytes(), place, LOOKS).is_ok(),
         }
     }
 
@@ -156,7 +156,7 @@ impl Sites {
         for (process, of) in lock(&self.processes).iter() {
             let Some(grid) = grid_of(*process) else { continue };
             for region in &lock(of).regions {
-                let _ = Memory::of(*process).and_then(|memory| region.set_grid(&memory, grid));
+                let _ = Memory::open(*process).and_then(|memory| region.set_grid(&memory, grid));
             }
         }
     }
@@ -165,15 +165,15 @@ impl Sites {
     pub fn turn_off(&self, process: Tid) {
         let Some(of) = self.of(process) else { return };
         for region in &lock(&of).regions {
-            let _ = Memory::of(process).and_then(|memory| region.turn_off(&memory));
+            let _ = Memory::open(process).and_then(|memory| region.turn_off(&memory));
         }
     }
 
     /// A process started another, which has a copy of its code.
-    pub fn starts(&self, process: Tid, started: Tid, grid: Option<Grid>) {
+    pub fn note_start(&self, process: Tid, started: Tid, grid: Option<Grid>) {
         let Some(of) = self.of(process) else { return };
         let mut copy = Process { pending: None, is_crowded: false, ..lock(&of).clone() };
-        if let (Some(grid), Ok(memory)) = (grid, Memory::of(started)) {
+        if let (Some(grid), Ok(memory)) = (grid, Memory::open(started)) {
             copy.regions.iter_mut().for_each(|region| region.counts_anew(&memory));
             copy.regions.iter().for_each(|region| _ = region.set_grid(&memory, grid));
         }
@@ -195,7 +195,7 @@ impl Process {
         if self.pending.is_some_and(|pending| pending.by != wait.tid && pending.looks == 0) {
             return Ok(Done::Nothing);
         }
-        let memory = Memory::of(wait.process)?;
+        let memory = Memory::open(wait.process)?;
         if self.stubs.contains_key(&wait.returns_to) {
             // The site's stub left this wait to the supervisor: as a sample, or because it had no rule for it until now.
             let site = wait.returns_to - AFTER_SLOW;
@@ -213,13 +213,19 @@ impl Process {
             }
             return Ok(Done::Nothing);
         }
-        if !self.look((wait.process, wait.tid), &memory, wait.grid)? {
+        if !self.look(Thread { process: wait.process, tid: wait.tid }, &memory, wait.grid)? {
             return Ok(Done::Nothing);
         }
         let place = wait.returns_to;
         let room = Room::at(&memory, wait.process, place).ok_or_else(refused)?;
         let Some(region) = self.regions.iter_mut().find(|region| region.is_near(place) && region.has_room()) else {
-            self.map((wait.process, wait.tid), &memory, (counters, place), 0)?;
+            self.map(
+                Thread { process: wait.process, tid: wait.tid },
+                &memory,
+                counters.path(wait.process).as_bytes(),
+                place,
+                0,
+            )?;
             return Ok(Done::Installs);
         };
         let site = region.next();
@@ -237,23 +243,24 @@ impl Process {
         Ok(Done::Nothing)
     }
 
-    /// Leaves word where a thread is to map a region near to that place.
+    /// Leaves word where a thread is to map a region near to that place; `counters` is the path of their page.
     fn map(
         &mut self,
-        (process, by): (Tid, Tid),
+        Thread { process, tid }: Thread,
         memory: &Memory,
-        (counters, place): (&Counters, u64),
+        counters: &[u8],
+        place: u64,
         looks: u32,
     ) -> io::Result<()> {
         let is_its_own = !regions::shares_memory_with_parent(process);
         let at = regions::free_near(process, place).filter(|_| is_its_own).ok_or_else(refused)?;
-        memory.write(INSTALL, &[&at.to_le_bytes()[..], counters.path(process).as_bytes(), &[0]].concat())?;
-        self.pending = Some(Pending { by, at, looks });
+        memory.write(INSTALL, &[&at.to_le_bytes()[..], counters, &[0]].concat())?;
+        self.pending = Some(Pending { by: tid, at, looks });
         Ok(())
     }
 
     /// Looks whether a pending region is there. Whether none is pending any more.
-    fn look(&mut self, (process, tid): (Tid, Tid), memory: &Memory, grid: Grid) -> io::Result<bool> {
+    fn look(&mut self, Thread { process, tid }: Thread, memory: &Memory, grid: Grid) -> io::Result<bool> {
         let Some(pending) = self.pending else { return Ok(true) };
         if let Some(region) = Region::found(process, pending.at) {
             region.begin(memory, grid)?;
@@ -277,13 +284,13 @@ impl Process {
         };
         let at = if let Requested::Span(_) = wait.waiting.requested { SPAN } else { DEADLINE };
         let counter = page + counters.offset(wait.counted)?;
-        Some((at, rule::rule(&wait.form, entry, Led { counter, entry: entry.address(), number, sample: SAMPLED })))
+        Some((at, rule::rule(&wait.form, entry, Target { counter, entry: entry.address(), number, sample: SAMPLED })))
     }
 }
 
 /// Whether a signal stopped a thread because our code read a time from an address that the program may not read. If so, the
 /// thread continues at the call that stops, which fails with the kernel's own error.
-pub fn recovers(tid: Tid) -> bool {
+pub fn recover(tid: Tid) -> bool {
     const WORD: u64 = 8;
     let Ok(registers) = ptrace::registers(tid) else { return false };
     let reads = Entry::Load.address()..Entry::Loaded.address();

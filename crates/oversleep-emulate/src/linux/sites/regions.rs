@@ -28,7 +28,7 @@ const GAP: u64 = 0x8000;
 pub struct Memory(File);
 
 impl Memory {
-    pub fn of(process: Tid) -> io::Result<Memory> {
+    pub fn open(process: Tid) -> io::Result<Memory> {
         OpenOptions::new().read(true).write(true).open(format!("/proc/{process}/mem")).map(Memory)
     }
 

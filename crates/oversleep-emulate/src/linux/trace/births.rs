@@ -14,7 +14,7 @@ use crate::linux::process::ptrace::Tid;
 /// but a CPU.
 const HELD_MAX: Nanos = Nanos(100_000_000);
 
-/// Threads of which one of the two stops has come.
+/// Threads still missing one of their two stops.
 #[derive(Debug, Default)]
 pub struct Births {
     announced: HashSet<Tid>,
@@ -23,7 +23,7 @@ pub struct Births {
 
 impl Births {
     /// A thread stopped, maybe for the first time. Returns whether it may run; otherwise it stays stopped.
-    pub fn stops(&mut self, tid: Tid, is_known: bool, now: Nanos) -> bool {
+    pub fn note_stop(&mut self, tid: Tid, is_known: bool, now: Nanos) -> bool {
         let may_run = self.announced.remove(&tid) || is_known;
         if !may_run {
             self.held.insert(tid, now);
@@ -32,7 +32,7 @@ impl Births {
     }
 
     /// Another thread said that it started this one. Returns whether it stopped before, and may run now.
-    pub fn is_announced(&mut self, started: Tid) -> bool {
+    pub fn announce(&mut self, started: Tid) -> bool {
         let has_stopped = self.held.remove(&started).is_some();
         if !has_stopped {
             self.announced.insert(started);
@@ -41,18 +41,18 @@ impl Births {
     }
 
     /// A thread is gone.
-    pub fn ends(&mut self, tid: Tid) {
+    pub fn forget(&mut self, tid: Tid) {
         self.announced.remove(&tid);
         self.held.remove(&tid);
     }
 
-    /// Whether a thread is held, so that [`Births::overdue`] matters.
+    /// Whether a thread is held, so that [`Births::release_overdue`] matters.
     pub fn holds_any(&self) -> bool {
         !self.held.is_empty()
     }
 
     /// The threads that were held long enough, and may run now.
-    pub fn overdue(&mut self, now: Nanos) -> Vec<Tid> {
+    pub fn release_overdue(&mut self, now: Nanos) -> Vec<Tid> {
         self.held.extract_if(|_, since| now - *since >= HELD_MAX).map(|(tid, _)| tid).collect()
     }
 }
@@ -66,31 +66,31 @@ mod tests {
     #[test]
     fn a_new_thread_runs_after_both_stops_in_either_order() {
         let mut births = Births::default();
-        assert!(!births.is_announced(7), "it has not stopped yet");
-        assert!(births.stops(7, false, START), "it was announced");
-        assert!(!births.stops(8, false, START), "it was not announced yet");
-        assert!(births.is_announced(8), "it is stopped");
+        assert!(!births.announce(7), "it has not stopped yet");
+        assert!(births.note_stop(7, false, START), "it was announced");
+        assert!(!births.note_stop(8, false, START), "it was not announced yet");
+        assert!(births.announce(8), "it is stopped");
         assert!(!births.holds_any(), "neither is held any more");
-        assert!(births.stops(9, true, START), "it stopped for another reason");
+        assert!(births.note_stop(9, true, START), "it stopped for another reason");
     }
 
     #[test]
     fn a_thread_that_nobody_announces_runs_after_a_while() {
         let mut births = Births::default();
-        assert!(!births.stops(7, false, START));
-        assert!(!births.stops(8, false, START + Nanos(1)));
-        assert!(births.overdue(START + HELD_MAX - Nanos(1)).is_empty());
-        assert_eq!(births.overdue(START + HELD_MAX), [7]);
+        assert!(!births.note_stop(7, false, START));
+        assert!(!births.note_stop(8, false, START + Nanos(1)));
+        assert!(births.release_overdue(START + HELD_MAX - Nanos(1)).is_empty());
+        assert_eq!(births.release_overdue(START + HELD_MAX), [7]);
         assert!(births.holds_any(), "8 came later");
-        births.ends(8);
+        births.forget(8);
         assert!(!births.holds_any());
     }
 
     #[test]
     fn an_id_that_is_used_again_begins_anew() {
         let mut births = Births::default();
-        assert!(!births.is_announced(7));
-        births.ends(7);
-        assert!(!births.stops(7, false, START), "the announcement ended with its thread");
+        assert!(!births.announce(7));
+        births.forget(7);
+        assert!(!births.note_stop(7, false, START), "the announcement ended with its thread");
     }
 }

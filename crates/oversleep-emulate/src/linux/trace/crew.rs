@@ -12,7 +12,7 @@ use std::thread;
 
 use crate::linux::code::trampoline::Entry;
 use crate::linux::process::lock::lock;
-use crate::linux::process::ptrace::{self, Registers, Tid};
+use crate::linux::process::ptrace::{self, Registers, Thread, Tid};
 
 /// What a new tracer runs, given its member.
 pub type Tracing = Box<dyn FnOnce(Arc<Member>) + Send>;
@@ -86,7 +86,7 @@ pub struct Crew {
 impl Crew {
     /// Hands over a new thread, which is stopped for the caller and has not run yet; `false` if the caller keeps it.
     /// `tracing` makes the function that a further tracer runs.
-    pub fn give_away(&self, (process, tid): (Tid, Tid), tracing: impl Fn() -> Tracing) -> bool {
+    pub fn give_away(&self, Thread { process, tid }: Thread, tracing: impl Fn() -> Tracing) -> bool {
         let Ok(registers) = ptrace::registers(tid) else { return false };
         let Some(member) = self.member(&tracing) else { return false };
         let parked = Registers { rip: Entry::Park.address(), orig_rax: u64::MAX, ..registers };

@@ -76,7 +76,7 @@ impl Seizure {
     ///
     /// # Errors
     /// `Interrupted` if its process executes a program now; the thread is gone then, or can be traced later.
-    pub fn of(&self, tid: Tid) -> io::Result<()> {
+    pub fn seize(&self, tid: Tid) -> io::Result<()> {
         self.end_after(PATIENCE_NS);
         // SAFETY: takes numbers.
         let answer = unsafe { oversleep_seize(libc::PTRACE_SEIZE as u64, tid as u64, 0, OPTIONS as u64) };

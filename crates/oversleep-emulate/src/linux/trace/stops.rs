@@ -21,6 +21,8 @@ pub const BRIEFLY: Nanos = Nanos(100_000);
 /// Stops that were taken and not served yet.
 #[derive(Debug, Default)]
 pub struct Stops {
+    /// New threads, which are let go here when they are overdue.
+    pub births: Births,
     ready: VecDeque<(Tid, Stop)>,
     count: u32,
 }
@@ -31,11 +33,11 @@ impl Stops {
     ///
     /// # Errors
     /// No thread is left.
-    pub fn next(&mut self, births: &mut Births, most: Option<Nanos>) -> io::Result<Option<(Tid, Stop)>> {
+    pub fn next(&mut self, most: Option<Nanos>) -> io::Result<Option<(Tid, Stop)>> {
         if self.ready.is_empty() {
             // Before any stop that says that one of them is gone.
-            if births.holds_any() {
-                self.ready.extend(births.overdue(now()).into_iter().map(|held| (held, Stop::Overdue)));
+            if self.births.holds_any() {
+                self.ready.extend(self.births.release_overdue(now()).into_iter().map(|held| (held, Stop::Overdue)));
             }
             self.count += 1;
             if self.count > TURN {
@@ -45,7 +47,7 @@ impl Stops {
                 }
             }
         }
-        let most = most.or_else(|| births.holds_any().then_some(BRIEFLY));
+        let most = most.or_else(|| self.births.holds_any().then_some(BRIEFLY));
         match (self.ready.pop_front(), most) {
             (Some(stopped), _) => Ok(Some(stopped)),
             (None, Some(most)) => ptrace::wait_briefly(most),
@@ -74,7 +76,7 @@ mod tests {
         }
         let mut all = Vec::new();
         while !stops.ready.is_empty() {
-            all.extend(stops.next(&mut Births::default(), None).ok().flatten());
+            all.extend(stops.next(None).ok().flatten());
         }
         assert_eq!(all, [(8, Stop::Wait), (7, Stop::Executes), (9, Stop::Gone)]);
     }

@@ -45,11 +45,11 @@ pub fn watch_time(text: &str) -> Result<Nanos, String> {
 
 /// The interval between observations of a watch.
 pub fn interval(text: &str) -> Result<Nanos, String> {
-    let span = positive(text, "the time between looks", "1s")?;
+    let span = positive(text, "--every", "1s")?;
     if span < Nanos::from_millis(100) {
-        return Err("looks are at least 100ms apart, because each takes some sleeps and steps".to_owned());
+        return Err("--every must be at least 100ms: each observation sleeps and polls clocks".to_owned());
     }
-    at_most(span, RUN_MAX, "looks are at most 24h apart")
+    at_most(span, RUN_MAX, "--every is at most 24h")
 }
 
 /// Timer slack.
