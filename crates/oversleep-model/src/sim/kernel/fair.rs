@@ -278,8 +278,8 @@ impl Kernel {
     }
 
     /// Moves a thread whose slice is over to a CPU with fewer computing threads. A difference of one thread only changes
-    /// places, so it comes once in the domain's interval of balancing in the mean (`sd_init`: as many ms as it has CPUs, times
-    /// 16 while they are busy).
+    /// places, so it comes once in the domain's interval of balancing in the mean (`sd_init`: as many ms as it has CPUs,
+    /// times 16 while they are busy).
     pub(super) fn balance(&self, state: &mut State, slot: Slot) {
         state.threads[slot].is_busy = true;
         let Some(queue) = state.threads[slot].queue.filter(|_| self.is_fair(state, slot)) else { return };
