@@ -269,6 +269,7 @@ fn threads_that_compute_share_the_cpus_of_a_fair_machine() {
         let before = linux.now();
         linux.work(1_000_000);
         let took = (linux.now() - before).0 / 1_000_000;
-        assert!((1_400..=1_600).contains(&took), "{machine}: three on two CPUs, {took} ms for 1 s of work");
+        // Who is moved when the CPUs are balanced depends on whose slice ends then.
+        assert!((1_300..=1_700).contains(&took), "{machine}: three on two CPUs, {took} ms for 1 s of work");
     }
 }

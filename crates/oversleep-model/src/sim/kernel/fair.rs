@@ -278,8 +278,8 @@ impl Kernel {
     }
 
     /// Moves a thread whose slice is over to a CPU with fewer computing threads. A difference of one thread only changes
-    /// places, so such a move comes no sooner than the domain's interval of balancing allows (`sd_init`: as many ms as it
-    /// has CPUs, times 16 while they are busy).
+    /// places, so it comes once in the domain's interval of balancing in the mean (`sd_init`: as many ms as it has CPUs,
+    /// times 16 while they are busy).
     pub(super) fn balance(&self, state: &mut State, slot: Slot) {
         state.threads[slot].is_busy = true;
         let Some(queue) = state.threads[slot].queue.filter(|_| self.is_fair(state, slot)) else { return };
@@ -288,11 +288,15 @@ impl Kernel {
             |&other: &Slot| state.threads[other].is_busy || matches!(state.threads[other].phase, Phase::OnCpu { .. });
         let count = |cpu: u32| self.members(state, cpu).filter(computes).count();
         let Some(emptiest) = usable.min_by_key(|&cpu| count(cpu)) else { return };
-        let now = self.now();
-        let interval = Nanos::from_millis(16 * state.cpus.len() as i64);
-        let least = if now - state.balanced_at >= interval { 1 } else { 2 };
-        if count(emptiest) + least <= count(queue) {
-            state.balanced_at = now;
+        let moves = match count(queue).saturating_sub(count(emptiest)) {
+            0 => false,
+            1 => {
+                let interval = Nanos::from_millis(16 * state.cpus.len() as i64);
+                self.random.happens((self.turn_length().0 as f64 / interval.0 as f64).min(1.0))
+            }
+            _ => true,
+        };
+        if moves {
             self.migrate(state, slot, emptiest);
         }
     }

@@ -178,8 +178,6 @@ pub(in crate::sim) struct State {
     pub(super) share_floor: Nanos,
     /// By CPU number: the average share of its threads when one last left it.
     pub(super) cpu_shares: Vec<Nanos>,
-    /// When a computing thread was last moved to another CPU.
-    pub(super) balanced_at: Nanos,
     /// CPU time of threads that ended.
     pub(super) ended_cpu_time: Nanos,
     /// Interrupts of one-shot timers.
@@ -206,7 +204,6 @@ impl State {
             free_semaphores: Vec::new(),
             share_floor: Nanos::ZERO,
             cpu_shares,
-            balanced_at: Nanos::ZERO,
             ended_cpu_time: Nanos::ZERO,
             timer_interrupts: 0,
             arbiter: Arbiter::default(),
