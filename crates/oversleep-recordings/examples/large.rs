@@ -38,7 +38,9 @@ fn number(bytes: &[u8], name: &str) -> Option<u16> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = env::args().skip(1).collect();
-    let [from, to, times] = &args[..] else { return Err("give a perf.data, a file to write, and how many times".into()) };
+    let [from, to, times] = &args[..] else {
+        return Err("give a perf.data, a file to write, and how many times".into());
+    };
     let (bytes, times) = (fs::read(from)?, times.parse::<u64>()?);
     let (attrs, data, size) = (u64_at(&bytes, 24) as usize, u64_at(&bytes, 40) as usize, u64_at(&bytes, 48) as usize);
     let kind = u64_at(&bytes, attrs + 24);

@@ -67,7 +67,11 @@ pub fn in_brief(file: &ResultFile) -> Option<String> {
         format!("{rate} for {} ({})", program(row), by(row))
     };
     let most: Vec<String> = wakes.idle.iter().take(2).map(named).collect();
-    Some(format!("{}, of them {} (--full: all of them, and threads with a period).", all.trim_end_matches('.'), most.join(" and ")))
+    Some(format!(
+        "{}, of them {} (--full: all of them, and threads with a period).",
+        all.trim_end_matches('.'),
+        most.join(" and ")
+    ))
 }
 
 /// Threads that wake up by their timers at nearly equal distances.
