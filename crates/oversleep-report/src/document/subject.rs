@@ -86,8 +86,8 @@ fn series_columns<'a>() -> [Column<&'a Series>; 16] {
     ]
 }
 
-/// What a recording has beside its series, in the same columns: wake-ups of idle CPUs (a rate in `mean`), threads with a rhythm
-/// (`p50`, and `p90`), timer resolutions (when in `min`, what in `conditions`).
+/// What a recording has beside its series, in the same columns: wake-ups of idle CPUs (a rate in `mean`), threads with a
+/// rhythm (`p50`, and `p90`), timer resolutions (when in `min`, what in `conditions`).
 fn of_recording(file: &ResultFile, heads: Vec<&'static str>) -> impl Iterator<Item = Vec<String>> {
     let row = move |fields: &[(&str, String)]| {
         let of = |head: &&str| fields.iter().find(|(name, _)| name == head);

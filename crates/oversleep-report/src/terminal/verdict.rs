@@ -16,6 +16,7 @@ use crate::view::overview::first_clause;
 use crate::view::sections;
 use crate::view::table::{Section, Split, Tone, letter};
 use crate::view::verdict::{self, worst_in_brief};
+use crate::view::wakes;
 use crate::words::{counted, percent, sentence};
 
 /// Letters of the bar, where the page is wide enough.
