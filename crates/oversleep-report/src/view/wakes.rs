@@ -7,8 +7,9 @@ use super::observed::SomeIf;
 use super::table::{Columns, Table};
 use crate::words::counted;
 
-/// Captions of the tables.
+/// The caption of wake-ups of idle CPUs.
 pub const IDLE: &str = "Wake-ups of idle CPUs by program and timer";
+/// The caption of threads with a period.
 pub const RHYTHMS: &str = "Threads that wake up regularly, by their timers where those were recorded";
 
 fn of(file: &ResultFile) -> Option<&Wakes> {
