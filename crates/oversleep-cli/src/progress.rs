@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oversleep_measure::{Progress, RunningFigures, Step};
 use oversleep_record::Nanos;
+use oversleep_recordings::Source;
 
 use crate::message;
 use crate::safe;
@@ -54,6 +55,49 @@ impl Meter {
         is_due.then(|| {
             format!("this will take about {}; press Ctrl-C to end it and keep what was measured", in_words(total))
         })
+    }
+}
+
+/// A file that takes long to read shows how far it is read, on a terminal.
+const LARGE_BYTES: u64 = 64 << 20;
+/// A recording is read once to learn what it has, and once more to understand it.
+const PASSES: u64 = 2;
+
+/// A recording that is read.
+pub struct Reading<'a> {
+    source: &'a dyn Source,
+    bar: Option<ProgressBar>,
+}
+
+impl<'a> Reading<'a> {
+    /// Of these bytes.
+    pub fn new(source: &'a dyn Source) -> Reading<'a> {
+        let bar = (source.size() >= LARGE_BYTES && std::io::stderr().is_terminal()).then(|| {
+            let style = ProgressStyle::with_template("reading {bar:30} {percent} %, {eta} left")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let target = ProgressDrawTarget::stderr_with_hz(DRAWINGS_PER_SECOND);
+            ProgressBar::with_draw_target(Some(PASSES * source.size()), target).with_style(style)
+        });
+        Reading { source, bar }
+    }
+}
+
+impl Source for Reading<'_> {
+    fn size(&self) -> u64 {
+        self.source.size()
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.source.read_at(at, into)?;
+        // Some is read more often than that.
+        self.bar.iter().for_each(|bar| bar.set_position((bar.position() + count as u64).min(PASSES * self.size())));
+        Ok(count)
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.bar.iter().for_each(ProgressBar::finish_and_clear);
     }
 }
 

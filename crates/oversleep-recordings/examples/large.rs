@@ -1,5 +1,5 @@
-//! Makes a large perf.data of a small one, to measure how fast and in how much memory it is read: its samples again and again,
-//! each time later.
+//! Makes a large perf.data of a small one, to measure how fast and in how much memory it is read: its samples again and
+//! again, each time later.
 //!
 //! ```console
 //! $ cargo run --release -p oversleep-recordings --example large -- waits.perf.data large.perf.data 400
@@ -13,8 +13,8 @@ use std::io::{BufWriter, Write};
 
 const SAMPLE: u32 = 9;
 const FINISHED_ROUND: u32 = 68;
-/// What stands in a sample before its time, and in it before its raw data, 8 bytes each: an identifier; an address, a thread;
-/// an address, an id, a stream, a CPU, a period.
+/// What stands in a sample before its time, and before its raw data, 8 bytes each: an identifier, an address, a thread; then
+/// the time, an address, an id, a stream, a CPU.
 const BEFORE_TIME: [u64; 3] = [1 << 16, 1, 2];
 const BEFORE_RAW: [u64; 8] = [1 << 16, 1, 2, 4, 8, 1 << 6, 1 << 9, 1 << 7];
 const PERIOD: u64 = 1 << 8;
@@ -38,7 +38,9 @@ fn number(bytes: &[u8], name: &str) -> Option<u16> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = env::args().skip(1).collect();
-    let [from, to, times] = &args[..] else { return Err("give a perf.data, a file to write, and how many times".into()) };
+    let [from, to, times] = &args[..] else {
+        return Err("give a perf.data, a file to write, and how many times".into());
+    };
     let (bytes, times) = (fs::read(from)?, times.parse::<u64>()?);
     let (attrs, data, size) = (u64_at(&bytes, 24) as usize, u64_at(&bytes, 40) as usize, u64_at(&bytes, 48) as usize);
     let kind = u64_at(&bytes, attrs + 24);

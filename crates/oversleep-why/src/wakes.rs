@@ -219,7 +219,9 @@ mod tests {
     #[test]
     fn rows_beyond_the_bound_are_counted() {
         let mut tally = Tally::default();
-        (1..=100).for_each(|tid| tally.woke(1, Woken { tgid: tid, thread: [0; 16], program: [0; 16], tid }, true, Cause::Unseen));
+        (1..=100).for_each(|tid| {
+            tally.woke(1, Woken { tgid: tid, thread: [0; 16], program: [0; 16], tid }, true, Cause::Unseen)
+        });
         let wakes = finish(tally);
         assert_eq!((wakes.idle.len(), wakes.idle_beyond, wakes.idle_count()), (ROWS_MAX, 36, 100));
         assert!(wakes.idle.iter().all(|row| row.program.starts_with("process ")));

@@ -134,7 +134,8 @@ impl Header {
         let Some((buffer, record)) = bytes.split_at_checked(HEAD) else { return false };
         let mut record = Bytes(record);
         let (mark, _size) = (record.u32().map(|mark| mark >> 16), record.u16());
-        let is_first = mark.is_some_and(|mark| [0xc001, 0xc002].contains(&mark)) && record.u16().is_none_or(|hook| hook == 0);
+        let is_first =
+            mark.is_some_and(|mark| [0xc001, 0xc002].contains(&mark)) && record.u16().is_none_or(|hook| hook == 0);
         is_first && Buffer::of(buffer, 0).is_some()
     }
 

@@ -39,6 +39,18 @@ fn every_truncation_is_read_or_refused() {
 }
 
 #[test]
+fn a_trace_that_is_cut_off_says_so() {
+    for file in files() {
+        for size in [80, 300, 400, 1_000, 4_090] {
+            let cut = &file[..size];
+            let says = replay(recognise(cut).unwrap(), &cut).unwrap_err().to_string();
+            let begin = format!("it is cut off: its {size} B end before ");
+            assert!(says.starts_with(&begin) && says.contains("--how-to-record windows"), "{size}: {says}");
+        }
+    }
+}
+
+#[test]
 fn mutations_are_read_or_refused() {
     let rounds = std::env::var("OVERSLEEP_INPUTS").ok().and_then(|count| count.parse().ok()).unwrap_or(400_u64);
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

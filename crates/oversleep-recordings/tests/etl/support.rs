@@ -2,9 +2,9 @@
 
 use oversleep_record::ResultFile;
 use oversleep_recordings::{Opened, recognise};
+use oversleep_why::Wait;
 use oversleep_why::names::Names;
 use oversleep_why::session::Session;
-use oversleep_why::Wait;
 
 use crate::shared::waits_of;
 use crate::write::{SLEEPS, Trace, WAITS};

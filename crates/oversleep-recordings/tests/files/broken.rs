@@ -2,7 +2,7 @@
 
 use oversleep_recordings::{recognise, replay};
 
-use crate::support::{FILES, PERF, PERF_SCRIPT, TRACE_7, TRACE_CMD, TRACEFS, piped};
+use crate::support::{FILES, PERF, PERF_SCRIPT, TRACE_6, TRACE_7, TRACE_CMD, TRACEFS, piped};
 
 fn reads(bytes: &[u8]) -> bool {
     let source = bytes;
@@ -28,6 +28,23 @@ fn every_truncation_is_read_or_refused() {
         });
     }
     assert!(reads(&piped(PERF)[..700_000]) && !reads(&TRACE_7[..60]));
+}
+
+/// Up to where there is a switch, the message says that the file is cut off, and what to do.
+#[test]
+fn a_file_that_is_cut_off_says_so() {
+    let mut refused = 0;
+    for (bytes, way) in [(TRACE_6, "trace-cmd"), (TRACE_7, "trace-cmd"), (PERF, "linux"), (&*piped(PERF), "linux")] {
+        for size in [12, 60, 100, 300, 1_000, 6_000, 40_000, 70_000] {
+            let cut = &bytes[..size];
+            let Err(fault) = replay(recognise(cut).unwrap(), &cut) else { continue };
+            let says = fault.to_string();
+            let begin = format!("it is cut off: its {size} B end before ");
+            assert!(says.starts_with(&begin) && says.contains(way), "{size}: {says}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 16, "{refused}");
 }
 
 /// `OVERSLEEP_INPUTS=1000000 cargo test --release -p oversleep-recordings` tries that many of each.

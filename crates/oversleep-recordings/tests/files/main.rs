@@ -69,6 +69,16 @@ fn who_ran_is_seen_without_its_switch_in() {
     assert_eq!((latest.lateness_ns, &*culprit.name, culprit.ran_ns / 1_000), (3_135_887, "hog-fifo", 3_008));
 }
 
+/// The rest of a wait is not split where the kernel didn't tell that its thread got a CPU: nothing else is missing.
+#[test]
+fn what_is_not_split_lacks_its_switch_in() {
+    let by_timer: Vec<Wait> = waits(TRACE_6).into_iter().filter(|wait| wait.outcome == Outcome::Timer).collect();
+    let (split, rest): (Vec<&Wait>, Vec<&Wait>) = by_timer.iter().partition(|wait| wait.parts.unattributed == 0);
+    assert_eq!((split.len(), rest.len()), (396, 457));
+    let has_switch = rest.iter().filter(|wait| wait.marks.running.is_some()).count();
+    assert_eq!((has_switch, split.iter().filter(|wait| wait.marks.running.is_none()).count()), (0, 0));
+}
+
 /// By thread and call: how many waits, and the sum of each part in µs.
 #[test]
 fn a_summary_of_the_run() {

@@ -1,8 +1,8 @@
 //! The files, and other forms of them.
 
 use oversleep_recordings::recognise;
-use oversleep_why::recording::Meta;
 use oversleep_why::Wait;
+use oversleep_why::recording::Meta;
 
 use crate::shared::waits_of;
 

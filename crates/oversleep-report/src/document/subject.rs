@@ -87,8 +87,8 @@ fn series_columns<'a>() -> [Column<&'a Series>; 16] {
     ]
 }
 
-/// What a recording has beside its series, in the same columns: wake-ups of idle CPUs (a rate in `mean`), threads with a rhythm
-/// (`p50`, and `p90`), timer resolutions (when in `min`, what in `conditions`).
+/// What a recording has beside its series, in the same columns: wake-ups of idle CPUs (a rate in `mean`), threads with a
+/// rhythm (`p50`, and `p90`), timer resolutions (when in `min`, what in `conditions`).
 fn of_recording(file: &ResultFile, heads: Vec<Cow<'_, str>>) -> impl Iterator<Item = Vec<String>> {
     let row = move |fields: &[(&str, String)]| {
         let of = |head: &Cow<'_, str>| fields.iter().find(|(name, _)| name == head);

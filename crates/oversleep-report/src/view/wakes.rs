@@ -7,8 +7,9 @@ use super::observed::SomeIf;
 use super::table::{Columns, Table};
 use crate::words::counted;
 
-/// Captions of the tables.
+/// The caption of wake-ups of idle CPUs.
 pub const IDLE: &str = "Wake-ups of idle CPUs by program and timer";
+/// The caption of threads with a period.
 pub const RHYTHMS: &str = "Threads that wake up regularly, by their timers where those were recorded";
 
 fn of(file: &ResultFile) -> Option<&Wakes> {
@@ -67,7 +68,11 @@ pub fn in_brief(file: &ResultFile) -> Option<String> {
         format!("{rate} for {} ({})", program(row), by(row))
     };
     let most: Vec<String> = wakes.idle.iter().take(2).map(named).collect();
-    Some(format!("{}, of them {} (--full: all of them, and threads with a period).", all.trim_end_matches('.'), most.join(" and ")))
+    Some(format!(
+        "{}, of them {} (--full: all of them, and threads with a period).",
+        all.trim_end_matches('.'),
+        most.join(" and ")
+    ))
 }
 
 /// Threads that wake up by their timers at nearly equal distances.

@@ -24,6 +24,7 @@ use crate::args::Document;
 use crate::exit::{Exit, Failure};
 use crate::output::place::Places;
 use crate::output::{self, Delivery, rescue};
+use crate::progress::Reading;
 use crate::{message, reading};
 
 /// Checks every output before anything is followed or read.
@@ -131,6 +132,7 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
         }
         let in_memory = &bytes[..];
         let source: &dyn Source = in_file.as_ref().map_or(&in_memory, |file| file);
+        let source = &Reading::new(source);
         let of_format = |fault| unusable(format!("it is {}, but {fault}", format.name));
         let opened = format.open(source).map_err(of_format)?;
         let session = session(why, opened.meta.arch, Names::of_recording(&opened.meta))?;

@@ -260,9 +260,8 @@ fn resolution(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     // A tick of 1 ms was there for a part of the time, or for all of it: another request gains only the rest, or nothing.
     let is_fine = |after: &&str| after.ends_with("µs") || *after == "1 ms";
     let (fine, coarse): (Vec<&str>, Vec<&str>) = had.iter().partition(|after| is_fine(after));
-    let timer = |or: &str| {
-        format!("{or} for a timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION (Windows 10 1803)")
-    };
+    let timer =
+        |or: &str| format!("{or} for a timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION (Windows 10 1803)");
     if fine.is_empty() {
         let advice = "Call timeBeginPeriod(1) while the program must be on time, and timeEndPeriod(1) afterwards";
         let found = found.advising(&REQUEST_TIMER_RESOLUTION, advice, None);
@@ -337,7 +336,10 @@ mod tests {
             all.into_iter().map(|advice| advice.sentence).collect::<Vec<_>>()
         };
         let partly = advice(&file);
-        assert!(partly[0].contains("HIGH_RESOLUTION") && partly[1].contains("while ticks came every 15.6 ms"), "{partly:?}");
+        assert!(
+            partly[0].contains("HIGH_RESOLUTION") && partly[1].contains("while ticks came every 15.6 ms"),
+            "{partly:?}"
+        );
         file.changes = vec![change("15.6 ms")];
         assert!(advice(&file)[0].starts_with("Call timeBeginPeriod(1) while"));
         file.changes = vec![change("1 ms"), change("500 µs")];

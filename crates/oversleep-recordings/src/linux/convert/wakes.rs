@@ -74,7 +74,8 @@ impl Converter {
         if tid == 0 || !std::mem::take(&mut thread.is_asleep) {
             return;
         }
-        let (cause, tgid, name) = (thread.cause.take().unwrap_or(Cause::Unseen), thread.tgid.unwrap_or(tid), thread.name);
+        let (cause, tgid, name) =
+            (thread.cause.take().unwrap_or(Cause::Unseen), thread.tgid.unwrap_or(tid), thread.name);
         let program = self.threads.get(&tgid).map(|of| of.name).filter(|name| name[0] != 0).unwrap_or(name);
         self.tally.woke(point.t, Woken { tid, tgid, thread: name, program }, is_idle, cause);
     }

@@ -251,8 +251,9 @@ impl Perf<'_> {
             TRACING_DATA => {
                 let size = u64::from(Bytes(&record[8..]).u32().unwrap_or(0));
                 let padded = size.next_multiple_of(8);
-                if let Some(bytes) = self.cursor.peek(size.min(HEAD_MAX) as usize)?.map(<[u8]>::to_vec) {
-                    self.tracing_data(&bytes);
+                match self.cursor.peek(size.min(HEAD_MAX) as usize)?.map(<[u8]>::to_vec) {
+                    Some(bytes) => self.tracing_data(&bytes),
+                    None => self.is_broken = true,
                 }
                 self.cursor.seek(self.cursor.at().saturating_add(padded));
             }

@@ -4,9 +4,9 @@ use oversleep_record::{ExperimentId, ResultFile};
 
 use super::{Entry, watch};
 use crate::view::limits::limits;
-use crate::view::{loops, wakes};
 use crate::view::observed::{ended_otherwise, left_out, of_runtime, otherwise, own_rows, table};
 use crate::view::table::Section;
+use crate::view::{loops, wakes};
 
 pub const ENTRY: Entry = Entry { id: "observed", title: "All waits", experiments: &[ExperimentId::Y1], build };
 

@@ -319,8 +319,9 @@ fn behind_on_windows(file: &ResultFile, found: Conclusion, blame: &Blame, is_own
         0 => String::new(),
         mask => format!(", without {mask:x} (CPU {})", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
     };
-    let command =
-        format!("# command, with a mask in hexadecimal that has a bit for each CPU{without}\nstart /affinity MASK PROGRAM");
+    let command = format!(
+        "# command, with a mask in hexadecimal that has a bit for each CPU{without}\nstart /affinity MASK PROGRAM"
+    );
     let first = format!(
         "Or let this thread go first, with a priority above {}: SetThreadPriority, or AvSetMmThreadCharacteristics for sound \
          and video",
