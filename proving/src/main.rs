@@ -26,6 +26,7 @@ mod sentences;
 mod serve;
 mod serve_cost;
 mod serve_otlp;
+mod serving;
 mod soak;
 mod why;
 

@@ -1,21 +1,19 @@
 //! `cargo prove serve`: a real Prometheus scrapes the served metrics. Quantiles are those of the result, counters never fall
 //! over restarts, rules pass their tests, and every expression of the dashboard and the rules has a value. `--binary PATH`
 //! tests another command, `--prometheus DIRECTORY` another Prometheus, with its promtool; without one it is taken from PATH,
-//! or its package is fetched. `--otlp` pushes to Prometheus 3 instead (`serve_otlp.rs`), and `--cost` says what serving takes
-//! (`serve_cost.rs`).
+//! or its package is fetched. `--otlp` pushes to Prometheus 3 instead (`serve_otlp.rs`), and `--cost` says what serving
+//! takes (`serve_cost.rs`).
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::process::{Command, ExitCode, Stdio};
 
 use oversleep_record::ResultFile;
 use serde_json::Value;
 
 use crate::report::Report;
+use crate::serving::{Running, get, until};
 use crate::{serve_cost, serve_otlp};
 
 const SERVED: &str = "127.0.0.1:19899";
@@ -23,16 +21,6 @@ const PROMETHEUS: &str = "127.0.0.1:19090";
 const RESTARTS: u32 = 5;
 /// What native histograms of schema 4 resolve, with interpolation.
 const QUANTILES_AGREE: f64 = 0.05;
-
-/// A process that ends with this.
-pub struct Running(pub Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
-        let _ = self.0.wait();
-    }
-}
 
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let (mut binary, mut directory) = (None, None);
@@ -155,28 +143,6 @@ fn serve(binary: &Path) -> Result<Running, String> {
     let running = Running(command.spawn().map_err(|error| format!("{}: {error}", binary.display()))?);
     until("an answer", || Ok(get(SERVED, "/healthz").is_ok()))?;
     Ok(running)
-}
-
-/// Waits as long as it takes, up to what only a hang needs.
-pub fn until(what: &str, is_so: impl Fn() -> Result<bool, String>) -> Result<(), String> {
-    for _ in 0..1_200 {
-        if is_so()? {
-            return Ok(());
-        }
-        thread::sleep(Duration::from_millis(250));
-    }
-    Err(format!("{what} never came"))
-}
-
-pub fn get(address: &str, path: &str) -> Result<(String, Vec<u8>), String> {
-    let fails = |error: std::io::Error| format!("http://{address}{path}: {error}");
-    let mut stream = TcpStream::connect(address).map_err(fails)?;
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").map_err(fails)?;
-    let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).map_err(fails)?;
-    let end =
-        bytes.windows(4).position(|four| four == b"\r\n\r\n").ok_or(format!("http://{address}{path}: no head"))?;
-    Ok((String::from_utf8_lossy(&bytes[..end]).into_owned(), bytes[end + 4..].to_vec()))
 }
 
 fn result() -> Result<ResultFile, String> {

@@ -1,5 +1,5 @@
-//! `cargo prove serve --cost --binary PATH`: what serving takes, measured from outside: CPU time, memory, and how late a
-//! neighbour's waits end with and without it. In real time, so never in CI. A machine on which others run at the same time is
+//! `cargo prove serve --cost --binary PATH`: what serving takes, measured from outside: CPU time, memory, and how late
+//! a neighbour's waits end with and without it. In real time, so never in CI. A machine on which others run at the same time is
 //! named as such. `--minutes N` measures CPU and memory for as long.
 
 use std::fs;
@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::report::Report;
-use crate::serve::{Running, get, until};
+use crate::serving::{Running, get, until};
 
 /// How long CPU and memory are measured unless --minutes says otherwise.
 pub const MINUTES: u64 = 10;

@@ -1,4 +1,5 @@
-//! `cargo prove serve --otlp`: pushes to the OTLP receiver of a real Prometheus 3, and holds what it stores against the result.
+//! `cargo prove serve --otlp`: pushes to the OTLP receiver of a real Prometheus 3, and holds what it stores against the
+//! result.
 //! Prometheus 2 has none in Debian's 2.42. `--prometheus DIRECTORY` names one, or PATH has it; without it, this builds one:
 //! go install -tags remove_all_sd,netgo github.com/prometheus/prometheus/cmd/prometheus@v0.316.0
 
@@ -10,7 +11,7 @@ use oversleep_record::ResultFile;
 use serde_json::Value;
 
 use crate::report::Report;
-use crate::serve::{Running, get, until};
+use crate::serving::{Running, get, until};
 
 const SERVED: &str = "127.0.0.1:19897";
 const PROMETHEUS: &str = "127.0.0.1:19096";

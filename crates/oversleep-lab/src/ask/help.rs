@@ -25,8 +25,9 @@ const LATE_NS: f64 = 20_000.0;
 /// What doesn't take away a quarter of the lateness is no help.
 const WORTHWHILE: f64 = 0.75;
 
-/// What would make that wait end closer to its time: a setting, another sleep of the runtime or of the system, and
-/// the library's sleep, each if it helps. Nothing for a real machine, where trying takes real time, and for a wait that is on time.
+/// What would make that wait end closer to its time: a setting, another sleep of the runtime or of the system, and the
+/// library's sleep, each if it helps. Nothing for a real machine, where trying takes real time, and for a wait that is on
+/// time.
 pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<Help> {
     let Subject::Wait { name, request } = &question.subject else { return Vec::new() };
     let platform = machine.platform();
@@ -50,7 +51,7 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<
         let subject = Subject::Wait { name: name.to_owned(), request: *request };
         with(what, Question { subject, ..question.clone() })
     };
-    let call = called(machine, name);
+    let call = record_of(machine, name);
     let others = match call {
         Some(record) => of_runtime(platform, record),
         None => of_system(platform, name),
@@ -68,7 +69,7 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<
 }
 
 /// The record of a runtime's call by that name.
-fn called<'a>(machine: &'a Laboratory, name: &str) -> Option<&'a Record> {
+fn record_of<'a>(machine: &'a Laboratory, name: &str) -> Option<&'a Record> {
     let found = machine.runtime_call(name).ok().flatten()?;
     Some(runtime_calls::wait(machine.platform(), found)?.record())
 }

@@ -4,9 +4,10 @@
 use oversleep_record::Nanos;
 use oversleep_record::units::DurationError;
 
-/// What a bare number means, by the documentation of each call: the Windows API, POSIX, the JDK, .NET, Go, CPython, Node and
-/// browsers, SDL, libuv, Elixir and Erlang, Free Pascal and Delphi. Names are exact, since Go's `time.Sleep` takes nanoseconds and
-/// Python's `time.sleep` seconds. A bare `sleep` is missing: it takes seconds in C and milliseconds elsewhere.
+/// What a bare number means, by the documentation of each call: the Windows API, POSIX, the JDK, .NET, Go, CPython, Node
+/// and browsers, SDL, libuv, Elixir and Erlang, Free Pascal and Delphi. Names are exact, since Go's `time.Sleep` takes
+/// nanoseconds and Python's `time.sleep` seconds. A bare `sleep` is missing: it takes seconds in C and milliseconds
+/// elsewhere.
 const UNITS: &[(&str, &[&str])] = &[
     (
         "ms",
@@ -139,8 +140,8 @@ fn built(argument: &str) -> Option<Nanos> {
     }
 }
 
-/// The span after what the call takes before it: `setTimeout(f, 1)`, `epoll_wait(fd, events, 8, 1)`. Two numbers alone, as in
-/// `Thread.sleep(1, 500000)`, may both be parts of it.
+/// The span after what the call takes before it: `setTimeout(f, 1)`, `epoll_wait(fd, events, 8, 1)`. Two numbers alone, as
+/// in `Thread.sleep(1, 500000)`, may both be parts of it.
 fn last(call: &str, argument: &str) -> Option<Nanos> {
     let (before, last) = argument.rsplit_once(',')?;
     let is_number = |text: &str| text.trim().parse::<f64>().is_ok();

@@ -125,8 +125,8 @@ impl Machine {
         self.threads.values().filter(|open| open.returned.is_some()).filter_map(|open| self.wait_of(open))
     }
 
-    /// Who had that CPU at some time between these two, as far as a followed thread waited for it then: name, thread, and the
-    /// begin and the end of each turn, in the order of time.
+    /// Who had that CPU at some time between these two, as far as a followed thread waited for it then: name, thread, and
+    /// the begin and the end of each turn, in the order of time.
     pub fn turns(&self, cpu: u16, from: u64, to: u64) -> impl Iterator<Item = (String, u32, u64, u64)> {
         let turns = self.turns.get(&cpu).into_iter().flatten();
         let turns = turns.filter(move |turn| turn.from < to && turn.to > from);

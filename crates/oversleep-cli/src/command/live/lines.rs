@@ -18,7 +18,7 @@ pub enum Line {
     /// The state in some second.
     Second(Box<Second>),
     /// A late wait.
-    Late(Late),
+    Late(Box<Late>),
 }
 
 /// The figures of the last ten seconds and since the start.
@@ -222,12 +222,12 @@ mod tests {
         };
         let causes = vec![(Cause::Throttled, Nanos(7)), (Cause::Preempted, Nanos(2))];
         let late = LateWait { wait, causes, window: Nanos(9) };
-        let text = Line::Late(Late::of(&late, "nanosleep", Some(3))).text();
+        let text = Line::Late(Box::new(Late::of(&late, "nanosleep", Some(3)))).text();
         assert!(
             text.starts_with(r#"{"event":"late","at_ns":5000,"wait":"nanosleep","cpu":3,"kind":"pause""#),
             "{text}"
         );
         let Ok(Line::Late(read)) = serde_json::from_str(&text) else { panic!("{text}") };
-        assert_eq!(LateWait::from(&read), late);
+        assert_eq!(LateWait::from(&*read), late);
     }
 }

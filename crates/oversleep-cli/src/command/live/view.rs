@@ -62,7 +62,7 @@ impl View {
             match self.shown.has_json_lines {
                 true => {
                     let line = Late::of(&late.wait, &of.wait, of.cpu).with(late.kernel.clone());
-                    self.line(&Line::Late(line).text())?;
+                    self.line(&Line::Late(Box::new(line)).text())?;
                 }
                 false => {
                     self.line(&format!("{:>10}  {cpu}{}", late.wait.wait.end, late.wait))?;

@@ -87,8 +87,8 @@ pub(super) struct Serve {
 
     /// Write a result file into this directory at the end of each hour, and keep those of 48 hours
     ///
-    /// Each has the waits since the file before, minute by minute. A file is complete when it has its name, and isn't changed
-    /// afterwards. Every command reads it.
+    /// Each has the waits since the file before, minute by minute. A file is complete when it has its name, and isn't
+    /// changed afterwards. Every command reads it.
     #[arg(long, value_name = "DIR")]
     hourly: Option<PathBuf>,
 

@@ -114,7 +114,7 @@ impl Source for Samplers {
         let of = |live: &Arc<Live>| {
             let sampler = live.sampler();
             let wait = &sampler.sampling().wait;
-            let late = sampler.late_after(0).map(|late| Line::Late(Late::of(late, wait, live.cpu())));
+            let late = sampler.late_after(0).map(|late| Line::Late(Box::new(Late::of(late, wait, live.cpu()))));
             let lines = [Line::Second(Box::new(Second::of(&sampler, live.cpu(), now)))].into_iter().chain(late);
             lines.map(|line| line.text() + "\n").collect::<String>()
         };

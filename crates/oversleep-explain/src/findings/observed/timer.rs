@@ -268,13 +268,14 @@ fn resolution(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         return Ok(vec![found.advising(&USE_HIGH_RESOLUTION_TIMER, timer("Or wait"), None)]);
     }
     let found = found.advising(&USE_HIGH_RESOLUTION_TIMER, timer("Wait"), None);
-    let Some(coarse) = coarse.first() else { return Ok(vec![found]) };
+    let Some(coarse) = coarse.first() else { return Ok(vec![found.cured_by(&[&USE_HIGH_RESOLUTION_TIMER])]) };
     let part = format!(
         "Or call timeBeginPeriod(1) for the whole time that the program must be on time, which gains what was lost while ticks \
          came every {coarse}, and nothing while they came every {}",
         fine[0]
     );
-    Ok(vec![found.advising(&REQUEST_TIMER_RESOLUTION, part, None)])
+    let found = found.advising(&REQUEST_TIMER_RESOLUTION, part, None);
+    Ok(vec![found.cured_by(&[&USE_HIGH_RESOLUTION_TIMER, &REQUEST_TIMER_RESOLUTION])])
 }
 
 #[cfg(test)]
