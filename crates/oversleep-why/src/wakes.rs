@@ -141,7 +141,7 @@ impl Tally {
         idle.sort_by_key(|row| std::cmp::Reverse(row.count));
         let beyond = idle.split_off(idle.len().min(ROWS_MAX));
         let idle_beyond = beyond.iter().fold(self.idle_beyond, |sum, row| sum.saturating_add(row.count));
-        let mut rhythms: Vec<Rhythm> = self.threads.into_values().filter_map(|of| of.rhythm(&name)).collect();
+        let mut rhythms: Vec<Rhythm> = self.threads.into_values().filter_map(|of| of.rhythm(name)).collect();
         rhythms.sort_by(|one, other| (other.count, one.tid).cmp(&(one.count, other.tid)));
         rhythms.truncate(ROWS_MAX);
         let span = self.last.saturating_sub(self.first.unwrap_or(self.last)).saturating_sub(self.gap_ns);
