@@ -5,7 +5,7 @@ use oversleep_record::part::Part;
 use oversleep_record::{Nanos, ResultFile};
 
 use super::{APPLIES_TO, HOW};
-use crate::entry::{Checked, Conclusion, Scope};
+use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{Cause, Kind, delayed_by, has_ended};
 use crate::read;
@@ -240,6 +240,10 @@ fn entry(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     Ok(vec![cause.found(format!("{} needs {long} to enter the call and set its timer", first.identity))])
 }
 
+/// The cures where ticks were fine all the time, or part of it.
+const TIMER_ALONE: &[&RemedyEntry] = &[&USE_HIGH_RESOLUTION_TIMER];
+const TIMER_FIRST: &[&RemedyEntry] = &[&USE_HIGH_RESOLUTION_TIMER, &REQUEST_TIMER_RESOLUTION];
+
 fn resolution(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = slack_of(file, "the timer resolution", |kind| kind.is_of_windows())?;
     let cause = Cause::whole(Part::Slack, &kinds);
@@ -268,14 +272,14 @@ fn resolution(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         return Ok(vec![found.advising(&USE_HIGH_RESOLUTION_TIMER, timer("Or wait"), None)]);
     }
     let found = found.advising(&USE_HIGH_RESOLUTION_TIMER, timer("Wait"), None);
-    let Some(coarse) = coarse.first() else { return Ok(vec![found.cured_by(&[&USE_HIGH_RESOLUTION_TIMER])]) };
+    let Some(coarse) = coarse.first() else { return Ok(vec![found.cured_by(TIMER_ALONE)]) };
     let part = format!(
         "Or call timeBeginPeriod(1) for the whole time that the program must be on time, which gains what was lost while ticks \
          came every {coarse}, and nothing while they came every {}",
         fine[0]
     );
     let found = found.advising(&REQUEST_TIMER_RESOLUTION, part, None);
-    Ok(vec![found.cured_by(&[&USE_HIGH_RESOLUTION_TIMER, &REQUEST_TIMER_RESOLUTION])])
+    Ok(vec![found.cured_by(TIMER_FIRST)])
 }
 
 #[cfg(test)]
