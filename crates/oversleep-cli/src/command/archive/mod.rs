@@ -96,7 +96,7 @@ struct Add {
 
 const QUERY_EXAMPLES: &[(&str, &str)] = &[
     ("oversleep archive query fleet 'p50 p99 count by kernel'", "a line for each kernel and wait"),
-    ("oversleep archive query fleet 'p99 by day' --where 'request=1ms since=7d'", ""),
+    ("oversleep archive query fleet 'p99 by day' --where since=7d", "the last week"),
     ("oversleep archive query fleet 'p50 steal by machine hour' --csv", "for a spreadsheet"),
 ];
 
