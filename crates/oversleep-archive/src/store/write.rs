@@ -15,6 +15,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter, Serial
 use super::StoreError;
 use super::schema::{self, Parquet};
 use crate::column::{Column, Kind, Value};
+use crate::digits::Digits;
 use crate::row::Row;
 
 /// The program in the files' metadata. Others' files are refused.
@@ -27,6 +28,8 @@ const GROUP_ROWS_MAX: usize = 20_000;
 pub const GROUP_BUCKETS_MAX: usize = 2 << 20;
 /// The size of a page, in bytes. Deflate expands a byte to 1,032 at most, so small pages bound what a hostile one takes.
 const PAGE_BYTES: usize = 24 << 10;
+/// The most buckets of a row: they stand in one page, and a reader refuses pages beyond 48 KB.
+const ROW_BUCKETS_MAX: usize = 1 << 14;
 
 /// A file that is being written: rows are sorted and written in groups.
 pub struct Writer {
@@ -67,11 +70,16 @@ impl Writer {
         Ok(Writer { path: path.to_owned(), file, rows: Vec::new(), buckets: 0 })
     }
 
-    /// Adds a row.
+    /// Adds a row. One of more buckets than a page may hold has two significant digits instead of three.
     ///
     /// # Errors
     /// The file can't be written.
     pub fn add(&mut self, row: Row) -> Result<(), StoreError> {
+        let is_too_long = row.hi.len() > ROW_BUCKETS_MAX;
+        self.push(if is_too_long { row.with_digits(Digits::Two) } else { row })
+    }
+
+    fn push(&mut self, row: Row) -> Result<(), StoreError> {
         // What a row takes besides its buckets.
         self.buckets += row.hi.len() + 64;
         self.rows.push(row);
@@ -219,7 +227,7 @@ mod tests {
         let path = home.path().join("a.parquet");
         let mut writer = Writer::with(&path, page_bytes).unwrap();
         // A million different numbers that deflate packs well.
-        writer.add(Row { hi: (0..buckets).collect(), n: vec![1; buckets as usize], ..Row::default() }).unwrap();
+        writer.push(Row { hi: (0..buckets).collect(), n: vec![1; buckets as usize], ..Row::default() }).unwrap();
         writer.finish(&[]).unwrap();
         let mut rows = 0;
         let taken = Reader::open(&path).and_then(|mut reader| {
@@ -233,10 +241,26 @@ mod tests {
 
     #[test]
     fn pages_that_unpack_to_more_than_those_of_an_archive_are_refused_before_they_are_unpacked() {
-        assert_eq!(read(100_000, PAGE_BYTES), Ok(100_000));
+        assert_eq!(read(ROW_BUCKETS_MAX as i64, PAGE_BYTES), Ok(ROW_BUCKETS_MAX as u64));
         let large = read(1_000_000, 1 << 30).unwrap_err();
         assert!(large.contains("a page is larger than those of an archive"), "{large}");
         let long = read(3_000_000, PAGE_BYTES).unwrap_err();
         assert!(long.contains("states 3000000 values"), "{long}");
+    }
+
+    #[test]
+    fn a_row_of_too_many_buckets_for_a_page_is_kept_with_two_digits() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.parquet");
+        let mut writer = Writer::with(&path, PAGE_BYTES).unwrap();
+        writer.add(Row { hi: (0..100_000).collect(), n: vec![1; 100_000], ..Row::default() }).unwrap();
+        writer.finish(&[]).unwrap();
+        let mut counts = Vec::new();
+        let each = |row: &Row| {
+            counts.push((row.hi.len() <= ROW_BUCKETS_MAX, row.n.iter().sum::<i64>()));
+            Ok::<(), std::convert::Infallible>(())
+        };
+        Reader::open(&path).unwrap().each(&all_columns(), each).unwrap();
+        assert_eq!(counts, [(true, 100_000)]);
     }
 }
