@@ -182,8 +182,8 @@ struct Report {
 
 const SQL_EXAMPLES: &[(&str, &str)] = &[
     ("oversleep archive sql fleet .help", "tables, columns, and a query to begin with"),
-    ("oversleep archive sql fleet 'SELECT kernel, sum(count) FROM histograms GROUP BY kernel'", ""),
-    ("oversleep archive sql fleet 'SELECT DISTINCT subject FROM histograms' --csv", "for a spreadsheet"),
+    ("oversleep archive sql fleet 'SELECT sum(count) FROM histograms'", ""),
+    ("oversleep archive sql fleet 'SELECT kernel FROM histograms' --csv", "for a spreadsheet"),
 ];
 
 /// Ask in SQL, which SQLite answers
