@@ -1,6 +1,6 @@
 //! `cargo prove serve --cost --binary PATH`: what serving takes, measured from outside: CPU time, memory, and how late
-//! a neighbour's waits end with and without it. In real time, so never in CI. A machine on which others run at the same time is
-//! named as such. `--minutes N` measures CPU and memory for as long.
+//! a neighbour's waits end with and without it. In real time, so never in CI. A machine on which others run at the same
+//! time is named as such. `--minutes N` measures CPU and memory for as long.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -23,7 +23,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
                     &file.path,
                     token.line,
                     "unsafe outside its places",
-                    "move it behind a safe function in one of UNSAFE_PLACES (xtask/src/arrows.rs)",
+                    "move it behind a safe function in one of UNSAFE_PLACES (xtask/src/arrows/mod.rs)",
                 );
             }
             if needs_reason(source, i) && !has_reason(source, token.line) {
