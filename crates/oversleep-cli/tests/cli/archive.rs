@@ -89,6 +89,7 @@ fn a_report_says_what_it_lacks_and_is_a_page() {
     }
     let home = furnished();
     let text = home.run(["archive", "report", "fleet"]).fine().stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("one can be unlike its group only among 10 or more"), "{text}");
     assert!(text.contains("The rows are of 1 day."), "{text}");
     assert!(text.contains("Checked, not found: host-unlike-its-group"), "{text}");
