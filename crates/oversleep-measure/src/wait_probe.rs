@@ -28,8 +28,9 @@ pub struct WaitProbe {
     is_about_rounding: bool,
     ends_when_settled: bool,
     conditions: Conditions,
-    /// Additional waits per round, whose lateness is split into its parts.
+    /// Additional waits per round, whose lateness is split into its parts, in so many rounds.
     split_waits: u64,
+    split_rounds: u32,
     split: Option<LatenessSplit>,
 }
 
@@ -69,6 +70,7 @@ impl WaitProbe {
             ends_when_settled: false,
             conditions: Conditions::as_found(),
             split_waits: 0,
+            split_rounds: 0,
             split: None,
         }
     }
@@ -94,9 +96,14 @@ impl WaitProbe {
     }
 
     /// The same with that many additional waits over all rounds, whose lateness is split.
-    pub fn split(mut self, waits: u64) -> WaitProbe {
-        self.split_waits = waits.div_ceil(u64::from(self.rounds));
-        self
+    pub fn split(self, waits: u64) -> WaitProbe {
+        let rounds = self.rounds;
+        self.split_in(rounds, waits)
+    }
+
+    /// The same in the first rounds only.
+    pub fn split_in(self, rounds: u32, waits: u64) -> WaitProbe {
+        WaitProbe { split_waits: waits.div_ceil(u64::from(rounds.max(1))), split_rounds: rounds, ..self }
     }
 
     /// The same, with all of its rounds even where others get fewer.
@@ -133,7 +140,7 @@ impl WaitProbe {
 
     /// Runs the observed waits. They are separate from the others, so that the cost of observation doesn't affect those.
     fn split_round(&mut self, bench: &Bench, waiter: &mut dyn Waiter) {
-        if self.split_waits == 0 {
+        if self.split_waits == 0 || self.rounds_run > self.split_rounds {
             return;
         }
         let Ok(mut splitter) = bench.platform().splitter() else { return };

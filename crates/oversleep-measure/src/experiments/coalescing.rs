@@ -137,7 +137,7 @@ impl Coalescing {
         Coalescing {
             interrupts: recorder(Counted::Interrupts),
             wakeups: recorder(Counted::Wakeups),
-            rounds: plan.depth.pick(1, 2, 10),
+            rounds: plan.depth.pick(1, 1, 10),
             pause,
             wait,
             slack,

@@ -46,7 +46,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let workers = platform.cpus().len().clamp(1, WORKERS_MAX);
     let window = match plan.limit {
         Some(Limit::Time(time)) => Nanos(time.0 / i64::from(ROUNDS)).max(Nanos(1)),
-        _ => plan.depth.pick(Nanos::from_millis(8), Nanos::from_millis(15), Nanos::from_millis(300)),
+        _ => plan.depth.pick(Nanos::from_millis(8), Nanos::from_millis(10), Nanos::from_millis(300)),
     };
     let mut probes: Vec<Box<dyn Probe>> = Vec::new();
     for style in THREADED {

@@ -32,6 +32,8 @@ pub(super) static B2: Experiment = Experiment {
 
 /// Passes that differ by less show the same shape: a line is half a millisecond wide, a band 15.6.
 const PASSES_WIDTH: Nanos = Nanos(100_000);
+/// A request longer than the others' time: all of a pass end within twice that.
+const TOGETHER: Nanos = Nanos::from_millis(15);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
@@ -54,7 +56,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             by_coarse.labels.set(label::CLOCK_ROLE, ClockRole::Coarse);
             let both = [by_coarse, series];
             let probe = TwoClocks::new(platform, sleep.name, requested, clock.info().name, both, amount);
-            Box::new(if ends_early { probe.until_narrow(PASSES_WIDTH) } else { probe })
+            Box::new(if ends_early { probe.until_narrow(PASSES_WIDTH).in_company(TOGETHER) } else { probe })
         })
         .collect()
 }

@@ -48,9 +48,14 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         let is_plain_sleep = choose::simplest_sleep(platform).is_some_and(|sleep| sleep.name == info.name);
         // If a wait is late by a share of its request, one request doesn't show the share.
         let shows_share = is_plain_sleep && info.slack == SlackRule::ClassShare;
-        let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_plain_sleep);
+        let is_compared = info.family == Family::Sleep && info.slack == SlackRule::ThreadSlack;
+        let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_compared || is_plain_sleep);
         for requested in plan.requests_or(&own) {
             let mut amount = amount(plan, requested, shows_share);
+            if is_survey(plan) && info.slack == SlackRule::Tick && requested < COMMON_REQUEST {
+                // The same ticks end it as end the common request.
+                amount = Amount { count: TICKS, rounds: 3, ..amount };
+            }
             if takes_tolerance && requested == COMMON_REQUEST {
                 // Findings compare it, and the tolerance adds at least two ticks to each value.
                 amount.time = amount.time * 2;
@@ -64,12 +69,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             if requested == COMMON_REQUEST {
                 // Three rounds give the waits that conclusions rest on the thirty split ones that those need.
                 let is_judged = is_simplest || info.family == Family::Sleep;
-                let split = match is_survey(plan) {
-                    true if is_judged => SPLIT_JUDGED,
-                    true => SPLIT_SHOWN,
-                    false => plan.depth.pick(30, 30, 400),
+                probe = match is_survey(plan) {
+                    true if is_judged => probe.split_in(SPLIT_ROUNDS, SPLIT_JUDGED),
+                    true => probe.split_in(SPLIT_ROUNDS, SPLIT_SHOWN),
+                    false => probe.split(plan.depth.pick(30, 30, 400)),
                 };
-                probe = probe.split(split);
                 if is_simplest {
                     probe = probe.essential();
                 }
@@ -94,9 +98,10 @@ const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 const ROUNDED_REQUEST: Nanos = Nanos(1_500_000);
 /// The longest request, at which all waits are compared with one another.
 const LONGEST: Nanos = Nanos::from_millis(100);
-/// Split waits in five rounds: of the waits that conclusions rest on, of which three rounds give thirty, and of the others.
-const SPLIT_JUDGED: u64 = 50;
-const SPLIT_SHOWN: u64 = 20;
+/// The rounds of a survey in which waits are split, and how many: of the waits that conclusions rest on, and of the others.
+const SPLIT_ROUNDS: u32 = 3;
+const SPLIT_JUDGED: u64 = 30;
+const SPLIT_SHOWN: u64 = 12;
 
 /// Whether all waits are measured as a check does it, in as little time as its conclusions need.
 fn is_survey(plan: &Plan) -> bool {
@@ -129,6 +134,8 @@ fn own_requests(plan: &Plan, adds_share: bool) -> Vec<Nanos> {
     requests
 }
 
+/// Values that show how a tick rounds a request.
+const TICKS: u64 = 12;
 /// The number of values that a conclusion needs, and a few more.
 const COUNT_JUDGED: u64 = 32;
 /// The longest request whose share is judged: a leeway may have an upper bound, and long waits take time from the

@@ -119,7 +119,7 @@ fn hypervisor_steal(file: &ResultFile) -> Checked {
 }
 
 fn cpu_pressure(file: &ResultFile) -> Checked {
-    let pressure = observed(waits_as_found(file), |disturbance| disturbance.cpu_pressure_ns);
+    let pressure = observed(measured_alone(file), |disturbance| disturbance.cpu_pressure_ns);
     let Some((pressed, window)) = pressure else {
         return Err(Conclusion::lacks(
             "CPU pressure is not available here, or no wait was measured as found. `oversleep doctor` says which counters \
@@ -135,7 +135,7 @@ fn cpu_pressure(file: &ResultFile) -> Checked {
         )));
     }
     let meanwhile =
-        |counter: fn(&Disturbance) -> Option<Nanos>| observed(waits_as_found(file), counter).map(|sum| sum.0);
+        |counter: fn(&Disturbance) -> Option<Nanos>| observed(measured_alone(file), counter).map(|sum| sum.0);
     // Threads that a quota stops count as waiting, and so do threads of this process and of the kernel.
     let throttled = meanwhile(|during| during.throttled_ns).unwrap_or_default();
     if throttled > Nanos::ZERO && ((pressed - throttled).0 as f64) < window.0 as f64 * PRESSURE_MIN {
@@ -157,7 +157,7 @@ fn cpu_pressure(file: &ResultFile) -> Checked {
         "tasks waited for a CPU during {} of the time ({amount}): work other than oversleep's wants more CPU than there is",
         percent(share)
     ));
-    let found = match observed(waits_as_found(file), |disturbance| disturbance.run_delay_ns) {
+    let found = match observed(measured_alone(file), |disturbance| disturbance.run_delay_ns) {
         Some((delay, window)) => found.rests_on("run delay of the measuring thread", format!("{delay} in {window}")),
         None => found,
     };
@@ -205,10 +205,15 @@ fn oversubscribed(file: &ResultFile) -> Checked {
     }
 }
 
+/// The waits beside which this process did nothing else: threads that keep one another company want the CPUs, too.
+fn measured_alone(file: &ResultFile) -> impl Iterator<Item = &Series> {
+    waits_as_found(file).filter(|series| series.company.is_none())
+}
+
 /// How many CPUs other processes kept busy while waits were measured; `None` if that is unknown or the window was too
 /// short.
 fn busy_cpus(file: &ResultFile) -> Option<f64> {
-    let (used, window) = observed(waits_as_found(file), |meanwhile| meanwhile.other_cpu_ns)?;
+    let (used, window) = observed(measured_alone(file), |meanwhile| meanwhile.other_cpu_ns)?;
     Disturbance { window_ns: window, other_cpu_ns: Some(used), ..Disturbance::default() }.other_cpu_share()
 }
 

@@ -134,3 +134,20 @@ fn a_load_of_our_own_that_makes_sleeps_queue() {
     assert_eq!(beside_others.says("OVS-L017"), under(3_900_000).says("OVS-L017"));
     assert_eq!(under(90_000).verdict("OVS-L017"), Verdict::NotFound);
 }
+
+#[test]
+fn what_waits_in_company_do_to_one_another_is_no_work_of_others() {
+    let mut together = rounds("B5/select/16ms", &[66_000; 4], 20);
+    together.company = Some(7);
+    together.rounds.iter_mut().for_each(|round| {
+        round.disturbance.window_ns = Nanos(20_000_000);
+        round.disturbance.cpu_pressure_ns = Some(Nanos(4_000_000));
+        round.disturbance.other_cpu_ns = Some(Nanos(38_000_000));
+    });
+    let beside = |sheet: Sheet| sheet.series(together.clone());
+    let alone =
+        || disturbed(|during| (during.cpu_pressure_ns, during.other_cpu_ns) = (Some(Nanos(10_000)), Some(Nanos(0))));
+    for id in ["OVS-L014", "OVS-L017"] {
+        assert_eq!(beside(alone()).says(id), alone().says(id));
+    }
+}
