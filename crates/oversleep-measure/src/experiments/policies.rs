@@ -30,6 +30,9 @@ pub(super) static B8: Experiment = Experiment {
     ..Experiment::BLANK
 };
 
+/// How many calls' timeouts are compared: one that another timer ended early leaves a conclusion then.
+const CALLS_SHARING: usize = 2;
+
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let Some(policy) = platform.tunable(names::POLICY) else { return Vec::new() };
@@ -52,8 +55,9 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     }
     // The share of the timeout shows only on long timeouts, and only for time-sharing threads of lower priority.
     let sharing =
-        platform.waits().iter().map(|wait| wait.info()).find(|info| info.slack == SlackRule::ThreadSlackOrShare);
-    if let (Some(poll), true) = (sharing, plan.depth >= Depth::Normal && plan.requests.is_empty()) {
+        platform.waits().iter().map(|wait| wait.info()).filter(|info| info.slack == SlackRule::ThreadSlackOrShare);
+    let is_wanted = plan.depth >= Depth::Normal && plan.requests.is_empty();
+    for poll in sharing.take(if is_wanted { CALLS_SHARING } else { 0 }) {
         let plain_and_nice = settings.iter().filter(|setting| is_plain_policy(setting, &settings));
         let long = Amount { count: plan.depth.pick(3, 3, 60), time: Nanos::from_secs(20), rounds: 3 };
         // Both wait at the same time as others of 100 ms, so that they differ in nothing but the nice value.
