@@ -5,7 +5,7 @@ use super::support::Home;
 const WIDTHS: [usize; 4] = [60, 80, 120, 200];
 
 /// What a person sees of a command, at a width.
-fn shown(home: &Home, args: &[&str], width: usize) -> String {
+fn screen(home: &Home, args: &[&str], width: usize) -> String {
     let mut command = home.command();
     let output = command.args(args).env("COLUMNS", width.to_string()).output().expect("it starts");
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -46,7 +46,7 @@ fn every_report_fits_every_terminal_and_loses_nothing() {
         (&["idle", "jet", "--quick", "--on", "linux-hz250", "--quiet"], "Idle strategies"),
     ];
     for (args, heading) in commands {
-        let all = WIDTHS.map(|width| shown(&home, args, width));
+        let all = WIDTHS.map(|width| screen(&home, args, width));
         let said = all.each_ref().map(|text| sentences(text, heading));
         for (width, text) in WIDTHS.into_iter().zip(&all) {
             for line in text.lines() {

@@ -92,10 +92,9 @@ mod tests {
     use oversleep_record::testing::{Sheet, rounds};
 
     use super::*;
-    use crate::terminal;
 
     #[test]
-    fn a_mean_and_its_intervals_stand_at_every_width() {
+    fn a_series_has_a_mean_and_two_intervals() {
         let file = Sheet::linux()
             .series(rounds("B5/nanosleep/1ms", &[66_000, 67_000, 66_500, 66_200], 300))
             .series(rounds("D4/futex/one-way", &[9_000], 5))
@@ -105,13 +104,6 @@ mod tests {
         assert_eq!(texts[0], "B5/nanosleep/1ms");
         assert_eq!(texts[1], "1,200");
         assert!(texts[4].contains(" to "), "{texts:?}");
-        for width in [60, 80, 120, 200] {
-            let text = terminal::without_styles(&terminal::section(&section, width));
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
-            for head in ["count", "mean", "p50, 99 %", "p99, 99 %"] {
-                assert!(text.contains(head), "{width} {head}: {text}");
-            }
-        }
     }
 
     #[test]

@@ -51,8 +51,8 @@ fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
     owners.iter().filter_map(of_owner).collect()
 }
 
-/// One staircase for each rule of a runtime, or of many runtimes one for each rule: waits of the same rule look alike, so the
-/// first of them represents all.
+/// One staircase for each rule of a runtime, or of many runtimes one for each rule: waits of the same rule look alike, so
+/// the first of them represents all.
 fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
     let mut seen = Vec::new();
     let has_many = distinct(runtimes::waits(file).iter().map(|wait| wait.runtime.to_string())).len() > MAPS_MAX;
