@@ -79,6 +79,8 @@ pub struct DocumentArgs {
     pub name: Option<String>,
     /// Whether the terminal shows everything.
     pub full: bool,
+    /// Whether means and intervals follow.
+    pub interval: bool,
     /// Whether only warnings and errors go to standard error.
     pub quiet: bool,
 }
@@ -221,6 +223,8 @@ impl<U: Use> Args for Documents<U> {
         if U::HAS_PICTURES {
             let full = "Show every table, all evidence and code, not only the main ones";
             command = command.arg(Arg::new("full").long("full").action(ArgAction::SetTrue).help(full));
+            let interval = "Show each series' mean too, and 99 % confidence intervals of its median and p99";
+            command = command.arg(Arg::new("interval").long("interval").action(ArgAction::SetTrue).help(interval));
         }
         let quiet = "Print no progress and no notes on standard error, only warnings and errors";
         command.arg(Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help(quiet))
@@ -245,6 +249,7 @@ impl<U: Use> FromArgMatches for Documents<U> {
             pictures: PictureFormat::ALL.into_iter().filter_map(|one| Some((one, path(one.name())?))).collect(),
             name: matches.try_get_one::<String>("name").ok().flatten().cloned(),
             full: is_set("full"),
+            interval: is_set("interval"),
             quiet: is_set("quiet"),
         };
         Ok(Documents(args, PhantomData))

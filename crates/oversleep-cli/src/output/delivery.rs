@@ -28,6 +28,7 @@ pub struct Delivery {
     automatic: Option<PathBuf>,
     stdout: Stdout,
     detail: Detail,
+    intervals: bool,
     /// Whether a file has the data already, because they were read from there, or anybody can ask for them again.
     is_stored: bool,
     /// Files that are written while it is measured.
@@ -126,7 +127,8 @@ impl Delivery {
     fn named(args: &DocumentArgs, mut places: Places) -> Result<Delivery, Failure> {
         message::leave_out_notes(args.quiet);
         let detail = if args.full { Detail::Full } else { Detail::Brief };
-        let mut delivery = Delivery { pictures: args.pictures.clone(), detail, ..Delivery::default() };
+        let intervals = args.interval;
+        let mut delivery = Delivery { pictures: args.pictures.clone(), detail, intervals, ..Delivery::default() };
         for Named { option, format, path } in &args.named {
             match place::output(option, path)? {
                 Document::Stdout => delivery.claim_stdout(format, option)?,
@@ -173,7 +175,10 @@ impl Delivery {
         let stem = stem.into();
         let mut tally = Tally { kept: self.is_stored, ..Tally::default() };
         let mut files = Files::default();
-        let layout = Layout { width: width(), detail: self.detail };
+        let layout = Layout { width: width(), detail: self.detail, intervals: self.intervals };
+        if self.intervals && self.stdout == Stdout::Text && subject.intervals().is_none() {
+            message::warning("this has no series with values, so --interval adds nothing");
+        }
         for (format, path) in &self.files {
             let written = files.replace(path, &|out| document::write(subject, format, &layout, out));
             tally.file(path, written, **format == JSON);
@@ -218,7 +223,7 @@ impl Delivery {
 
     fn show(&self, subject: &dyn Subject, layout: &Layout) -> Result<Reader, Failure> {
         match self.stdout {
-            Stdout::Text => stdout::text(&subject.text(layout)),
+            Stdout::Text => stdout::text(&document::as_text(subject, layout)),
             Stdout::Document(format) if *format == JSON => stdout::json_document(&|out| subject.json(out)),
             Stdout::Document(format) => stdout::document(&|out| document::write(subject, format, layout, out)),
             Stdout::Nothing => Ok(Reader::Present),

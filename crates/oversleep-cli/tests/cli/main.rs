@@ -19,3 +19,4 @@ mod serve;
 mod support;
 mod usage;
 mod why;
+mod widths;

@@ -91,6 +91,31 @@ fn a_report_shows_a_result_again() {
     assert_eq!(String::from_utf8(output.stdout).expect("text"), shown);
 }
 
+/// With their source, for slides and papers: red and blue of 100 sleeps are among them.
+#[test]
+fn pictures_are_png_too_or_the_command_says_how_to_get_one_that_has_them() {
+    let home = Home::new();
+    home.run(["check", "--only", "B1", "--on", "windows-11", "--out", "r.json", "--quiet"]).fine();
+    let drawn = home.run(["report", "r.json", "--png", "pictures"]);
+    if !cfg!(feature = "png") {
+        let drawn = drawn.with_code(1);
+        assert!(drawn.stderr.contains("without PNG") && drawn.stderr.contains("--features png"), "{}", drawn.stderr);
+        assert!(drawn.stderr.contains("or use --svg"), "{}", drawn.stderr);
+        return assert_eq!(home.files(), ["r.json"]);
+    }
+    if drawn.stderr.contains("has no font") {
+        return oversleep_testing::skip("this machine has no font");
+    }
+    let ended = drawn.fine();
+    assert!(ended.stderr.contains("pictures"), "{}", ended.stderr);
+    let picture = fs::read(home.path().join("pictures/two-clocks.png")).expect("drawn");
+    assert_eq!(&picture[..8], b"\x89PNG\r\n\x1a\n");
+    assert_eq!(picture[16..20], 1440_u32.to_be_bytes(), "two pixels for each px");
+    home.run(["report", "r.json", "--svg", "pictures"]).fine();
+    let text = fs::read_to_string(home.path().join("pictures/two-clocks.svg")).expect("drawn");
+    assert!(text.contains("Source: oversleep"), "{text}");
+}
+
 /// Whether it was just measured, read or put together.
 #[test]
 fn where_there_are_no_pictures_no_directory_is_left() {

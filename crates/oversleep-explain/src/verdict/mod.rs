@@ -6,6 +6,7 @@
 //! sums.
 
 mod blame;
+mod figures;
 mod housekeeping;
 mod ordinary;
 mod pace;
@@ -21,13 +22,14 @@ use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::findings::observed::interruption::CUT_OFF;
-use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, WAITS_MIN, enough, kinds, kinds_of_runtime, own_series};
+use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, enough, kinds, kinds_of_runtime, own_series};
 use crate::registry::with_instances;
 use blame::{Who, blamed};
 use ordinary::{is_ordinary, is_slack_default};
 use pace::{held_up, is_about_pace, waits_alone};
 use share::{in_words, named, shares};
 
+pub use figures::Figures;
 pub use share::Share;
 pub use without::Without;
 
@@ -47,7 +49,7 @@ pub struct Verdict {
     /// those of a loop longer. Empty if it is undecided.
     pub shares: Vec<Share>,
     /// How late the waits are; `None` if there are too few.
-    pub figures: Option<String>,
+    pub figures: Option<Figures>,
     /// What to do first.
     pub first_step: Option<FirstStep>,
     /// What would be left without the part that the first step is about.
@@ -125,11 +127,11 @@ impl Verdict {
             Err(why) => return Some(cut_off(file).unwrap_or_else(|| Verdict::undecided(&why.sentence))),
         };
         if let Some(verdict) = cut_off(file) {
-            return Some(Verdict { figures: figures(&kinds), ..verdict });
+            return Some(Verdict { figures: Figures::of(&kinds), ..verdict });
         }
         let shares = shares(&kinds);
         if shares.is_empty() {
-            return Some(Verdict { figures: figures(&kinds), ..Verdict::undecided("no wait ended late") });
+            return Some(Verdict { figures: Figures::of(&kinds), ..Verdict::undecided("no wait ended late") });
         }
         let causes = causes(file);
         let held = held_up(file, &kinds, &causes);
@@ -162,7 +164,7 @@ impl Verdict {
             pace => (sentence, pace),
         };
         let shares = held.map_or(shares, |held| pace::shares_of(file, held));
-        Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves, pace, housekeeping: None })
+        Some(Verdict { sentence, shares, figures: Figures::of(&kinds), first_step, leaves, pace, housekeeping: None })
     }
 
     fn undecided(why: &str) -> Verdict {
@@ -274,19 +276,6 @@ fn pooled(kinds: &[Kind<'_>]) -> Distribution {
     let mut all = Distribution::growing();
     kinds.iter().for_each(|kind| all.merge(&kind.series.distribution));
     all
-}
-
-/// `1,740 waits: p50 62.8 µs, p99 1.02 ms, max 3.37 ms; 240 ms in all`.
-fn figures(kinds: &[Kind<'_>]) -> Option<String> {
-    let all = pooled(kinds);
-    if all.count() < WAITS_MIN {
-        return None;
-    }
-    let mark = if all.count() < 20 { "~" } else { "" };
-    let p99 = all.safe_quantile(0.99).map(|p99| format!(", p99 {}", Nanos(p99))).unwrap_or_default();
-    let late = nanos(all_lateness(&parts_of(kinds)));
-    let (p50, max) = (Nanos(all.p50()?), Nanos(all.max()?));
-    Some(format!("{}: p50 {mark}{p50}{p99}, max {max}; {late} late in all", counted(all.count(), "wait")))
 }
 
 /// Whether all waits are those of one program.

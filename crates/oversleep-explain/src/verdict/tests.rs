@@ -57,7 +57,10 @@ fn kinds_are_weighed_by_their_time() {
     assert_eq!(verdict.sentence, "90 % of its lateness is waiting for a CPU, behind compile; 10 % is timer slack.");
     let shares: Vec<_> = verdict.shares.iter().map(|of| (of.part, of.total.0, of.share)).collect();
     assert_eq!(shares, [(Part::Slack, 5_000_000, 0.1), (Part::Runq, 45_000_000, 0.9)]);
-    assert_eq!(verdict.figures.as_deref(), Some("110 waits: p50 50 µs, max 4.5 ms; 50 ms late in all"));
+    assert_eq!(
+        verdict.figures.map(|figures| figures.to_string()).as_deref(),
+        Some("110 waits: p50 50 µs, max 4.5 ms; 50 ms late in all")
+    );
     let step = verdict.first_step.expect("a task is to blame");
     assert_eq!((&*step.finding, step.is_optional), ("OVS-Y015", false));
     assert_eq!(step.instance.as_deref(), Some("compile (SCHED_BATCH)"));
@@ -331,7 +334,10 @@ fn causes_say_how_much_they_explain_and_which_waits_they_delayed() {
 fn a_runtimes_housekeeping_is_left_out_and_counted() {
     let late = || interpreter(300, Parts { runq: 4_000_000, ..Parts::default() });
     let both = verdict(&result(vec![slack(100), late()]));
-    assert_eq!(both.figures.as_deref(), Some("100 waits: p50 50 µs, max 50 µs; 5 ms late in all"));
+    assert_eq!(
+        both.figures.map(|figures| figures.to_string()).as_deref(),
+        Some("100 waits: p50 50 µs, max 50 µs; 5 ms late in all")
+    );
     assert_eq!(
         both.housekeeping.as_deref(),
         Some(

@@ -70,9 +70,16 @@ impl Without {
 }
 
 /// `Without waiting for a CPU, p99 would be about 180 µs instead of 9.2 ms: computed from the parts, not tried.`
+impl Without {
+    /// What would be gone, in words.
+    pub fn what(&self) -> &'static str {
+        in_words(self.part, self.is_tick)
+    }
+}
+
 impl std::fmt::Display for Without {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (part, figure, before, after) = (in_words(self.part, self.is_tick), self.figure, self.before, self.after);
+        let (part, figure, before, after) = (self.what(), self.figure, self.before, self.after);
         write!(
             f,
             "Without {part}, {figure} would be about {after} instead of {before}: computed from the parts, not tried."

@@ -72,7 +72,7 @@ pub use html::HTML;
 pub use json::JSON;
 pub use markdown::MARKDOWN;
 pub use records::{Head, Records};
-pub use text::TEXT;
+pub use text::{TEXT, as_text};
 
 /// How a document is laid out.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +81,8 @@ pub struct Layout {
     pub width: usize,
     /// How much of the subject a person is shown.
     pub detail: Detail,
+    /// Whether means and intervals of series follow.
+    pub intervals: bool,
 }
 
 /// Writes a subject in a format.

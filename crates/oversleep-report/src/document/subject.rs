@@ -21,7 +21,7 @@ use crate::view::gallery::{self, Machine};
 use crate::view::pictures::{self, Picture, Wanted};
 use crate::view::sheet::{Column, Sheet, optional, word};
 use crate::view::table::{Columns, Section};
-use crate::view::{head, overview, sections, verdict as of_program, wakes as view_of_wakes};
+use crate::view::{head, intervals, overview, sections, verdict as of_program, wakes as view_of_wakes};
 
 /// Something that documents are about.
 pub trait Subject {
@@ -56,6 +56,11 @@ pub trait Subject {
     /// Those of `out`.
     fn page(&self, out: &mut dyn Write) -> io::Result<()> {
         html::page_of(&self.view(Detail::Full), out)
+    }
+
+    /// Means and 99 % intervals, if it has series.
+    fn intervals(&self) -> Option<Section> {
+        None
     }
 
     /// Its pictures, each a document of its own.
@@ -186,6 +191,10 @@ impl Subject for ResultFile {
         html::report(self, out)
     }
 
+    fn intervals(&self) -> Option<Section> {
+        intervals::of_result(self)
+    }
+
     fn pictures(&self) -> Vec<Picture> {
         pictures::wanted(self, Wanted::Alone)
     }
@@ -263,6 +272,10 @@ impl Subject for Comparison<'_> {
 
     fn view(&self, detail: Detail) -> View {
         (self.shown)(self.compared, self.sketches, self.names, detail == Detail::Full)
+    }
+
+    fn intervals(&self) -> Option<Section> {
+        intervals::of_comparison(self.compared)
     }
 
     fn pictures(&self) -> Vec<Picture> {

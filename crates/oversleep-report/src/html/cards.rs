@@ -42,13 +42,23 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
 
 /// The figures that matter, each with what it is of, and the words that have none.
 fn bottom_line(m: &mut Markup, lines: &[Line]) {
-    let headlines = lines.iter().flat_map(|line| match line {
+    let all = lines.iter().flat_map(|line| match line {
         Line::Basics(all) => all.iter().map(|one| (one, "")).collect(),
         Line::Cost(one, _) => vec![(one, "cost")],
         Line::Words(_) => Vec::new(),
     });
+    headlines(m, all);
+    for line in lines {
+        if let Line::Words(words) = line {
+            m.leaf("p", &[("class", "lead")], words);
+        }
+    }
+}
+
+/// Figures, each with what it is of, in a box of that class.
+pub(super) fn headlines<'a>(m: &mut Markup, all: impl Iterator<Item = (&'a Headline, &'a str)>) {
     m.element("ul", &[("class", "headlines")], |m| {
-        for (Headline { what, figure, of }, class) in headlines {
+        for (Headline { what, figure, of }, class) in all {
             m.element("li", &[("class", class)], |m| {
                 m.leaf("span", &[], &capitalised(what));
                 m.text(" ");
@@ -58,11 +68,6 @@ fn bottom_line(m: &mut Markup, lines: &[Line]) {
             });
         }
     });
-    for line in lines {
-        if let Line::Words(words) = line {
-            m.leaf("p", &[("class", "lead")], words);
-        }
-    }
 }
 
 /// `timer-slack` as a heading: `Timer slack`.
@@ -117,14 +122,22 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
         let is_new = |advice: &&&Advice| !shown.advice.iter().any(|(remedy, _)| *remedy == advice.remedy);
         let places: Vec<&str> = fresh.iter().filter(is_new).map(|advice| advice.remedy.as_str()).collect();
         shown.advice.extend(fresh.iter().map(|advice| wording(advice)));
-        if finding.severity == Severity::Note && !fresh.is_empty() {
-            // A note helps to choose a call; its remedies are collapsed.
-            m.element("details", &[], |m| {
-                m.leaf("summary", &[], "What to do");
-                fresh.iter().for_each(|advice| remedy(m, advice, &places));
+        // A note helps to choose a call, so its remedies are collapsed; so are those of a cost beside one that helped here.
+        let is_open = |advice: &&Advice| finding.severity != Severity::Note && findings::helped(advice);
+        let (mut open, mut rest): (Vec<&Advice>, Vec<&Advice>) = fresh.into_iter().partition(is_open);
+        if open.is_empty() && finding.severity != Severity::Note {
+            std::mem::swap(&mut open, &mut rest);
+        }
+        let summary = match open.is_empty() {
+            true => "What to do".to_owned(),
+            false => format!("Other remedies: {}", rest.len()),
+        };
+        open.iter().for_each(|advice| remedy(m, advice, &places));
+        if !rest.is_empty() {
+            m.element("details", &[("class", "others")], |m| {
+                m.leaf("summary", &[], &summary);
+                rest.iter().for_each(|advice| remedy(m, advice, &places));
             });
-        } else {
-            fresh.iter().for_each(|advice| remedy(m, advice, &places));
         }
         if !above.is_empty() {
             m.element("p", &[("class", "quiet")], |m| {
@@ -199,7 +212,7 @@ fn remedy(m: &mut Markup, advice: &Advice, places: &[&str]) {
             _ => "tried",
         };
         if !findings::is_unasked(&advice.tried) {
-            m.leaf("p", &[("class", class)], &sentence(&findings::outcome(&advice.tried)));
+            m.element("p", &[("class", class)], |m| m.prose(&sentence(&findings::outcome(&advice.tried))));
         }
         if let Some(example) = &advice.example {
             m.element("details", &[], |m| {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::cards;
 use super::markup::Markup;
 use super::tables::draw;
 use crate::view::comparison::View;
@@ -17,25 +18,29 @@ pub fn page_of(view: &View, out: &mut dyn Write) -> io::Result<()> {
     let has_bars = view.sections.iter().flat_map(|section| &section.tables).any(|table| !table.parts().is_empty());
     let rules = if has_bars { super::observed::rules_of_bars() } else { String::new() };
     super::page(&title, &rules, out, |m| {
-        let first = if view.summary.is_empty() { "Skip to the tables" } else { "Skip to the conclusion" };
+        let first = if has_conclusion(view) { "Skip to the conclusion" } else { "Skip to the tables" };
         m.leaf("a", &[("class", "skip"), ("href", "#main")], first);
-        m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, view, &title)));
+        m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, view)));
         super::contents(m, Some(mark).filter(|mark| !mark.is_empty()), &places(view));
         m.element("main", &[("id", "main"), ("class", "wide")], |m| body(m, view));
     })
 }
 
+fn has_conclusion(view: &View) -> bool {
+    !view.summary.is_empty() || !view.headlines.is_empty()
+}
+
 /// The parts of the page: the id of each and its name.
 fn places(view: &View) -> Vec<(String, String)> {
-    let conclusion = (!view.summary.is_empty()).then_some(("conclusion", "Conclusion"));
+    let conclusion = has_conclusion(view).then_some(("conclusion", "Conclusion"));
     let pictures = (!view.pictures.is_empty()).then_some(("pictures", "Pictures"));
     let named = conclusion.into_iter().chain(pictures).map(|(id, name)| (id.to_owned(), name.to_owned()));
     let sections = view.sections.iter().map(|section| (format!("section-{}", section.id), section.title.clone()));
     named.chain(sections).collect()
 }
 
-fn top(m: &mut Markup, view: &View, title: &str) {
-    m.leaf("h1", &[], title);
+fn top(m: &mut Markup, view: &View) {
+    m.leaf("h1", &[], &view.title);
     for warning in &view.warnings {
         m.leaf("p", &[("class", "warning"), ("role", "note")], warning);
     }
@@ -52,9 +57,12 @@ fn body(m: &mut Markup, view: &View) {
     // What changed stands beside what differs.
     let (facts, sections): (Vec<_>, Vec<_>) = view.sections.iter().partition(|section| section.id == "facts");
     m.element("div", &[("class", "concluded")], |m| {
-        if !view.summary.is_empty() {
+        if has_conclusion(view) {
             m.element("section", &[("id", "conclusion"), ("aria-labelledby", "conclusion-heading")], |m| {
                 m.leaf("h2", &[("id", "conclusion-heading")], "Conclusion");
+                if !view.headlines.is_empty() {
+                    cards::headlines(m, view.headlines.iter().map(|one| (one, "")));
+                }
                 view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
             });
         }
@@ -71,7 +79,7 @@ fn drawn(m: &mut Markup, section: &Section) {
     let (id, heading) = (format!("section-{}", section.id), format!("heading-{}", section.id));
     m.element("section", &[("id", &id), ("aria-labelledby", &heading)], |m| {
         m.leaf("h2", &[("id", &heading)], &section.title);
-        section.tables.iter().for_each(|table| draw(m, table, ""));
+        m.element("div", &[("class", "tables")], |m| section.tables.iter().for_each(|table| draw(m, table, "")));
         section.notes.iter().for_each(|note| m.leaf("p", &[("class", "quiet any")], note));
     });
 }

@@ -97,7 +97,7 @@ impl<'a> Markup<'a> {
                 end += 1;
             }
             match end - at {
-                1 => self.text(words[at]),
+                1 if !is_option(words[at]) => self.text(words[at]),
                 _ => self.leaf("span", &[("class", "name")], &words[at..end].join(" ")),
             }
             at = end;

@@ -8,6 +8,8 @@ pub(super) fn sheet() -> String {
     let (wide, narrow) = (Form::Wide.width(), Form::Narrow.width());
     let column = wide + FRAME_PX;
     let aside = ASIDE_MIN_PX;
+    // Pictures to compare stand side by side as soon as the form for phones does.
+    let pair = narrow + aside + FRAME_PX;
     format!(
         ":root{{color-scheme:light;{light}}}\
          @media (prefers-color-scheme:dark){{:root{{color-scheme:dark;{dark}}}}}\
@@ -15,7 +17,7 @@ pub(super) fn sheet() -> String {
          :root:has(#theme-dark:checked){{color-scheme:dark;{dark}}}\
          @media print{{:root,:root:has(#theme-dark:checked){{color-scheme:light;{light}}}}}\n{RULES}{pictures}\
          .pictures{{columns:{column}px 2}}\
-         .beside{{grid-template-columns:repeat(auto-fit,minmax(min({column}px,100%),1fr))}}\
+         .beside{{grid-template-columns:repeat(auto-fit,minmax(min({pair}px,100%),1fr))}}\
          @media screen{{\
          @container (max-width:{below}px){{.form-wide{{display:none}}.form-narrow{{display:block}}}}\
          @container (min-width:{narrow_beside}px) and (max-width:{below}px){{.plate{{grid-template-columns:{narrow}px 1fr}}{BESIDE}}}\
@@ -67,12 +69,13 @@ header .warning{color:var(--ovs-warn);font-weight:600}
 .mark{color:var(--ovs-warn);padding:.3rem 0;overflow-wrap:anywhere}
 .bar ul{list-style:none;display:flex;gap:0 1.1rem;margin:0;padding:0;overflow-x:auto;white-space:nowrap;min-width:0;scrollbar-width:thin}
 .bar a{display:block;padding:.5rem 0}
-.headlines{list-style:none;display:grid;grid-template-columns:repeat(auto-fit,minmax(min(16rem,100%),1fr));gap:1rem;margin:.8rem 0 1.2rem;padding:0}
-.headlines li{border:1px solid var(--ovs-grid);border-top:4px solid var(--ovs-axis);border-radius:8px;padding:.7rem 1rem .8rem;display:grid;align-content:start;gap:.15rem}
-.headlines .cost{border-top-color:var(--ovs-warn)}
+.headlines{list-style:none;display:flex;flex-wrap:wrap;gap:1rem;margin:.8rem 0 1.2rem;padding:0}
+.headlines li{flex:1 1 13rem;min-width:0;border:1px solid var(--ovs-grid);border-top:4px solid var(--ovs-axis);border-radius:8px;padding:.7rem 1rem .8rem;display:grid;align-content:start;gap:.15rem}
+.headlines .cost{flex:2 1 20rem;border-top-color:var(--ovs-warn)}
+.headlines .cost span:last-child{color:var(--ovs-ink);font-size:var(--body)}
 .headlines span{color:var(--ovs-soft);font-size:var(--note);overflow-wrap:anywhere}
 .headlines strong{font-size:var(--section);line-height:1.25;font-variant-numeric:tabular-nums}
-.lead{font-size:var(--part);max-width:46rem;margin:.3rem 0 1rem}
+.lead{overflow-wrap:anywhere;font-size:var(--part);max-width:46rem;margin:.3rem 0 1rem}
 .quiet{color:var(--ovs-soft);font-size:var(--note);max-width:52rem}
 .cards{columns:29rem 3;column-gap:1rem}
 .card{border:1px solid var(--ovs-grid);border-left:5px solid var(--ovs-axis);border-radius:8px;padding:.9rem 1.1rem 1rem;min-width:0;margin:0 0 1rem;break-inside:avoid}
@@ -104,12 +107,15 @@ figure{container-type:inline-size;margin:0 0 1.4rem;break-inside:avoid;border:1p
 .plate svg{display:block}
 .words{padding:.8rem 1rem .3rem}
 .words h3{margin:0 0 .2rem}
-.words p{margin:0;color:var(--ovs-soft);font-size:var(--note)}
+.words p{margin:0}
 figcaption{padding:.5rem 1rem .7rem;font-size:var(--note);color:var(--ovs-soft);border-top:1px solid var(--ovs-grid)}
 .beside{display:grid;gap:0 1.4rem;align-items:start;margin-top:1rem}
 .alone{margin-top:1rem}
 @media (min-width:60rem){.concluded:has(> section + section){display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:2rem;align-items:start}}
 .scroll{overflow-x:auto;max-width:100%;background:linear-gradient(90deg,var(--ovs-paper) 40%,transparent) 0 0/2.5rem 100%,linear-gradient(270deg,var(--ovs-paper) 40%,transparent) 100% 0/2.5rem 100%,linear-gradient(90deg,var(--ovs-axis),transparent) 0 0/.7rem 100%,linear-gradient(270deg,var(--ovs-axis),transparent) 100% 0/.7rem 100%;background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
+.tables{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:flex-start}
+.tables>.scroll,.tables>details{min-width:0;max-width:100%}
+.tables>.legend{flex-basis:100%}
 .figures{columns:15rem}
 table{border-collapse:collapse;font-size:var(--note);font-variant-numeric:tabular-nums;margin:.3rem 0 .6rem}
 caption{text-align:left;color:var(--ovs-soft);padding:.2rem 0 .4rem}
@@ -126,7 +132,9 @@ tbody tr:hover>*{background:var(--ovs-band)}
 .name{white-space:nowrap}
 .facts td{min-width:9rem;overflow-wrap:anywhere}
 footer{border-top:1px solid var(--ovs-grid);margin-top:3rem;padding:1.2rem 0 2.5rem;color:var(--ovs-soft);font-size:var(--note)}
-@media (max-width:34rem){:root{--page:1.5rem;--section:1.3rem}.wide{padding:0 .55rem}.figures{columns:1}td.any{overflow-wrap:normal}.card{padding:.8rem}th,td{padding-right:.6rem}}
+@media (max-width:34rem){:root{--page:1.5rem;--section:1.3rem}.wide{padding:0 .55rem}.figures{columns:1}td.any{overflow-wrap:normal}.card{padding:.8rem}th,td{padding-right:.6rem}
+.blocks,.blocks caption,.blocks tbody{display:block}.blocks thead{display:none}.blocks tr{display:flex;flex-wrap:wrap;gap:.1rem .9rem;padding:.5rem 0;border-bottom:1px solid var(--ovs-grid)}.blocks th{flex-basis:100%}.blocks th,.blocks td{border:0;padding:0;text-align:left}.blocks td[data-head]::before{content:attr(data-head) ' ';color:var(--ovs-soft)}
+table:not(.blocks) tbody th{position:sticky;left:0;background:var(--ovs-paper);max-width:10rem;white-space:normal;overflow-wrap:anywhere}}
 @media print{body{font-size:10.5pt}.theme,.bar ul,.skip{display:none}.bar{position:static}.form-wide svg{max-width:100%;height:auto}.scroll{background:none}.card,figure,tr{break-inside:avoid}h2,h3{break-after:avoid}
 .wide{max-width:none;padding:0}.scroll{overflow:visible}details:not([open])::details-content{content-visibility:visible}pre{white-space:pre-wrap}}
 ";

@@ -6,7 +6,7 @@ use super::bars::{bar, legend};
 use super::markup::Markup;
 use crate::view::sections;
 use crate::view::select;
-use crate::view::table::{Columns, Kind, Section, Table, Tone};
+use crate::view::table::{Cell, Columns, Kind, Section, Table, Tone};
 use crate::words::{counted, grouped, value};
 
 /// The longest table that isn't collapsed.
@@ -14,6 +14,9 @@ const ROWS_OPEN: usize = 26;
 
 /// The longest row heading that is kept on one line, in characters.
 const NAME_MAX: usize = 48;
+
+/// A table with longer texts than this, in characters, would have a column of single words on a phone.
+const CELL_MAX: usize = 32;
 
 /// Every section, then every series.
 pub(super) fn section(m: &mut Markup, file: &ResultFile) {
@@ -44,16 +47,18 @@ fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
     if notes_first {
         notes(m);
     }
-    for table in &section.tables {
-        if table.rows.len() > ROWS_OPEN || section.notes_suffice {
-            m.element("details", &[], |m| {
-                m.leaf("summary", &[], &format!("{} ({} rows)", table.caption, table.rows.len()));
+    m.element("div", &[("class", "tables")], |m| {
+        for table in &section.tables {
+            if table.rows.len() > ROWS_OPEN || section.notes_suffice {
+                m.element("details", &[], |m| {
+                    m.leaf("summary", &[], &format!("{} ({} rows)", table.caption, table.rows.len()));
+                    draw(m, table, "");
+                });
+            } else {
                 draw(m, table, "");
-            });
-        } else {
-            draw(m, table, "");
+            }
         }
-    }
+    });
     if !notes_first {
         notes(m);
     }
@@ -75,9 +80,9 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&index| table.columns[index].kind != Kind::Bar).collect();
     let scroll = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", table.caption.as_str())];
     m.element("div", &scroll, |m| {
-        // A page too narrow for the bars shows each row as a block, with the heads beside the figures.
-        let has_bars = table.columns.iter().any(|column| column.kind == Kind::Split);
-        let class = if has_bars { format!("{class} splits") } else { class.to_owned() };
+        // A page too narrow for bars and sentences shows each row as a block, with the heads beside the figures.
+        let has_blocks = table.columns.iter().any(|column| column.kind == Kind::Split) || has_sentences(table, &shown);
+        let class = if has_blocks { format!("{class} blocks") } else { class.to_owned() };
         m.element("table", &[("class", class.trim())], |m| {
             m.leaf("caption", &[], &table.caption);
             m.element("thead", &[], |m| {
@@ -106,7 +111,7 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
                                 m.leaf("th", &[("scope", "row"), ("class", &class)], &row[index].text);
                             } else {
                                 let head = [("class", class.as_str()), ("data-head", &table.columns[index].head)];
-                                m.leaf("td", &head[..1 + usize::from(has_bars)], &row[index].text);
+                                m.leaf("td", &head[..1 + usize::from(has_blocks)], &row[index].text);
                             }
                         }
                     });
@@ -118,6 +123,12 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     if !parts.is_empty() {
         legend(m, parts.into_iter());
     }
+}
+
+/// Whether a cell behind the name of its row is longer than a column of a phone.
+fn has_sentences(table: &Table, shown: &[usize]) -> bool {
+    let is_long = |row: &Vec<Cell>| shown.iter().skip(1).any(|&index| row[index].text.chars().count() > CELL_MAX);
+    table.rows.iter().any(is_long)
 }
 
 fn class_of(kind: Kind, tone: Tone) -> String {

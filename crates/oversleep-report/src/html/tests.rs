@@ -233,3 +233,40 @@ fn a_comparison_is_balanced_escaped_and_complete() {
         assert!(page.contains(series.key.as_str()), "{}", series.key);
     }
 }
+
+#[test]
+fn a_comparison_begins_with_how_much_differs() {
+    let sheet = |sleep, read| Sheet::linux().steady("B5/nanosleep/1ms", sleep).steady("A1/tsc", read).file;
+    let results = [sheet(66_000, 9_000), sheet(16_000, 9_000)];
+    let compared = oversleep_explain::compare::compare(&results, crate::view::head::machine);
+    let page = page_of(&comparison::view(&compared, &Sketch::of_all(&results), &[], true));
+    let (_, conclusion) = page.split_once("id=\"conclusion\"").expect("a conclusion");
+    let figures = conclusion.split("<strong>").skip(1).filter_map(|rest| rest.split("</strong>").next());
+    assert_eq!(figures.take(2).collect::<Vec<_>>(), ["1 of 2", "66\u{a0}µs → 16\u{a0}µs"]);
+    assert!(conclusion.contains("Lateness of nanosleep 1 ms") && conclusion.contains("24\u{a0}% of A"), "{conclusion}");
+}
+
+#[test]
+fn rows_with_sentences_are_blocks_where_a_column_has_no_room() {
+    let drawn = |rule: &'static str| {
+        let columns = crate::view::table::Columns::new().words("machine", |_: &u32| "a").words("rule", move |_| rule);
+        let table = columns.table("Rules", [1]).expect("a row");
+        let mut page = Vec::new();
+        let mut m = super::markup::Markup::to(&mut page);
+        super::tables::draw(&mut m, &table, "");
+        m.finish().expect("memory takes everything");
+        String::from_utf8(page).expect("text")
+    };
+    let long = drawn("the wait ends within 50 µs of timer slack after it is due");
+    assert!(long.contains("class=\"blocks\"") && long.contains("data-head=\"rule\""), "{long}");
+    assert!(!drawn("rounds up").contains("blocks"));
+}
+
+#[test]
+fn a_cost_shows_what_helped_and_collapses_the_rest() {
+    let page = html_of(&rich().file);
+    let (_, slack) = page.split_once("id=\"finding-ovs-l001\"").expect("timer slack");
+    let slack = slack.split("</article>").next().expect("a card");
+    let (open, rest) = slack.split_once("Other remedies: ").expect("others");
+    assert!(open.contains("class=\"tried helped\"") && !rest.contains("class=\"tried helped\""), "{slack}");
+}

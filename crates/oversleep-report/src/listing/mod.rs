@@ -158,6 +158,7 @@ mod tests {
         assert_eq!(broken("one two three", 7), ["one two", "three"]);
         assert_eq!(broken("µµµ µµµ", 7), ["µµµ µµµ"]);
         assert_eq!(broken("incomprehensible words", 5), ["incomprehensible", "words"]);
+        assert_eq!(broken("a Create(HIGH) b", 10), ["a Create(", "HIGH) b"]);
         assert!(broken(" ", 5).is_empty());
     }
 

@@ -1,14 +1,14 @@
 //! Fork-joins by how the main thread waits: every duration as measured by two clocks.
 //!
 //! A published "16 ms per fork-join" came from the clock and from the way of waiting, not from the join; the two rows
-//! per style show which.
+//! per style show which. Beneath, each run in the order taken, as the original charts have it.
 
-use super::axis;
 use super::frame::{self, Frame, Key, Names, Words};
+use super::order::{self, Panel};
 use super::scale::Scale;
-use super::stats;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, Unit, time_us};
+use super::{axis, stats};
 
 const HEADING: &str = "Fork-join by how the main thread waits";
 const LANE: f64 = 34.0;
@@ -44,6 +44,12 @@ pub struct ForkJoin {
     pub styles: Vec<ForkJoinStyle>,
 }
 
+impl ForkJoinStyle {
+    fn panel(&self) -> Panel<'_> {
+        Panel { label: &self.label, coarse_ms: &self.coarse_ms, precise_ms: &self.precise_ms }
+    }
+}
+
 impl ForkJoin {
     /// The picture as a stand-alone SVG document, which may also be put into a page as it is.
     pub fn svg(&self) -> String {
@@ -68,11 +74,13 @@ impl ForkJoin {
         let x = Scale::linear(low, top + margin, left, right);
         let height = style_height * styles.len() as f64 + 20.0;
         let words = self.words(&styles, &x, all[all.len() - 1]);
+        let panels: Vec<Panel> = styles.iter().map(|style| style.panel()).filter(Panel::is_drawn).collect();
         let legend = [
             Key::new("coarse", &format!("coarse clock: {}", self.coarse_label)),
             Key::new("precise", &format!("precise clock: {}", self.precise_label)),
         ];
-        frame::figure(&self.frame, &words, &legend, height + 40.0, |c| {
+        let in_order = order::height(panels.len());
+        frame::figure(&self.frame, &words, &legend, height + 40.0 + in_order, |c| {
             let unit = Unit::for_us(top * 1e3);
             axis::bottom(c, &x.ticks(unit.us / 1e3, 50.0), height, 14.0);
             c.line((left, axis::crisp(height)), (right, axis::crisp(height)), "axis s");
@@ -98,6 +106,10 @@ impl ForkJoin {
                     );
                 }
             }
+            let unit = (unit.symbol, unit.us / 1e3);
+            c.moved(0.0, height + 46.0, |c| {
+                order::draw(c, &panels, top + margin, unit, width - self.frame.margin());
+            });
         })
     }
 
@@ -251,6 +263,23 @@ mod tests {
         let share = |text: &str| svg.lines().flat_map(|line| line.split("<text ")).find(|part| part.contains(text));
         assert!(share(">25\u{a0}%<").is_some_and(|label| label.contains("end")), "{svg}");
         assert!(share(">75\u{a0}%<").is_some_and(|label| !label.contains("end")), "{svg}");
+    }
+
+    #[test]
+    fn runs_stand_in_their_order_by_both_clocks() {
+        let styles = |runs: u32| {
+            let coarse = (0..runs).map(|run| f64::from(run % 2) * 16.0).collect();
+            vec![style("blocked", coarse, (0..runs).map(|run| 10.0 + f64::from(run % 10)).collect())]
+        };
+        let svg = picture(styles(100)).svg();
+        well_formed(&svg);
+        assert!(svg.contains("each run in the order taken, ms") && svg.contains(">100<"), "{svg}");
+        let points = |class: &str| {
+            let line = svg.split("<path ").find(|path| path.starts_with(&format!("class=\"{class}\"")));
+            line.map(|line| 1 + line.split("/>").next().unwrap_or_default().matches('L').count())
+        };
+        assert_eq!([points("coarse s"), points("precise s")], [Some(100), Some(100)], "{svg}");
+        assert!(!picture(styles(9)).svg().contains("in the order taken"), "nine runs have none to see");
     }
 
     #[test]

@@ -19,7 +19,8 @@ pub struct HeatMap {
     pub frame: Frame,
     /// The requests, as they are to be read: `1 ms`.
     pub columns: Vec<String>,
-    /// Name of the wait, and its median lateness in µs per column, `None` if it wasn't measured.
+    /// Name of the wait, and its median lateness in µs per column, `None` if it wasn't measured. A name without any column
+    /// is the heading of the rows below it.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
     /// The values of the lightest and the darkest colour, in µs, for several maps with common colours; else the map's own
     /// range.
@@ -36,7 +37,8 @@ impl HeatMap {
         let positive: Vec<f64> = cells.iter().copied().filter(|v| *v > 0.0).collect();
         let own = (positive.first().copied().unwrap_or(1.0), positive.last().copied().unwrap_or(1.0));
         let (low, high) = self.range.unwrap_or(own);
-        let names = Names::new(&self.frame, self.rows.iter().map(|r| text::width_px(&r.0, 12.0)), (14.0, 0.0, 300.0));
+        let waits = self.rows.iter().filter(|row| !row.1.is_empty());
+        let names = Names::new(&self.frame, waits.map(|row| text::width_px(&row.0, 12.0)), (14.0, 0.0, 300.0));
         let room = self.frame.width() - self.frame.margin() - names.left;
         // Where the columns don't fit side by side, the map goes on beneath itself.
         let across = ((room / CELL_MIN) as usize).clamp(1, self.columns.len());
@@ -51,14 +53,28 @@ impl HeatMap {
                 let at = (names.left + cell * ((k % across) as f64 + 0.5), (height + GAP) * (k / across) as f64 + 11.0);
                 axis::name(c, at, &text::fitted(column, 11.0, cell - 4.0));
             }
+            let whole_names = self.whole_names();
             for (map, (i, (label, values))) in
                 (0..maps).flat_map(|map| self.rows.iter().enumerate().map(move |row| (map, row)))
             {
                 let top = (height + GAP) * map as f64 + 20.0 + row * i as f64;
+                if values.is_empty() {
+                    let (margin, base) = (self.frame.margin(), top + names.above + 15.0);
+                    let heading = text::fitted(label, 13.3, self.frame.width() - 2.0 * margin);
+                    c.text((margin, base), Anchor::Start, "ink b", &heading);
+                    continue;
+                }
                 names.draw(c, top, top + 15.0, "ink", label);
                 for (k, value) in self.cells(values).enumerate().skip(map * across).take(across) {
                     let at = (names.left + cell * (k % across) as f64, top + names.above);
-                    draw_cell(c, &format!("{label}, {}", self.columns[k]), value, shade(value, low, high), at, cell);
+                    draw_cell(
+                        c,
+                        &format!("{}, {}", whole_names[i], self.columns[k]),
+                        value,
+                        shade(value, low, high),
+                        at,
+                        cell,
+                    );
                 }
             }
         })
@@ -69,11 +85,24 @@ impl HeatMap {
         (0..self.columns.len()).map(|i| values.get(i).copied().flatten().filter(|v| v.is_finite()))
     }
 
+    /// The name of each row behind its heading.
+    fn whole_names(&self) -> Vec<String> {
+        let mut heading = None;
+        let mut name = |(label, values): &(String, Vec<Option<f64>>)| {
+            if values.is_empty() {
+                heading = Some(label.clone());
+            }
+            heading.as_ref().map_or_else(|| label.clone(), |heading| format!("{heading}: {label}"))
+        };
+        self.rows.iter().map(&mut name).collect()
+    }
+
     fn words(&self) -> Words {
-        let named: Vec<(f64, String)> = self
-            .rows
+        let whole_names = self.whole_names();
+        let named: Vec<(f64, String)> = whole_names
             .iter()
-            .flat_map(|(label, values)| {
+            .zip(&self.rows)
+            .flat_map(|(label, (_, values))| {
                 self.cells(values)
                     .zip(&self.columns)
                     .filter_map(move |(v, column)| Some((v?, format!("{label}, {column}"))))
@@ -124,6 +153,20 @@ mod tests {
     fn map(rows: Vec<(&str, Vec<Option<f64>>)>) -> HeatMap {
         let rows = rows.into_iter().map(|(l, v)| (l.to_owned(), v)).collect();
         HeatMap { frame: Frame::new("h"), columns: vec!["300 µs".to_owned(), "1 ms<&>".to_owned()], rows, range: None }
+    }
+
+    #[test]
+    fn headings_have_no_cells_and_name_the_rows_below_them() {
+        let svg = map(vec![
+            ("java 17", vec![]),
+            ("parkNanos", vec![Some(5.0), None]),
+            ("go 1.23", vec![]),
+            ("Sleep", vec![Some(9.0), None]),
+        ])
+        .svg();
+        well_formed(&svg);
+        assert!(svg.contains(">java 17<") && svg.contains("From +5\u{a0}µs (java 17: parkNanos, 300 µs)"), "{svg}");
+        assert!(svg.contains("go 1.23: Sleep, 300 µs: +9\u{a0}µs") && !svg.contains("java 17, 300"), "{svg}");
     }
 
     #[test]

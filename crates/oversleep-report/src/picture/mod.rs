@@ -33,6 +33,7 @@ mod latency_cpu;
 mod lens;
 mod neighbour_curves;
 mod neighbours;
+mod order;
 mod percentiles;
 mod scale;
 mod split_bars;

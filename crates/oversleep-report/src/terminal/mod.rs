@@ -50,6 +50,19 @@ pub enum Detail {
     Full,
 }
 
+/// A section alone, with ANSI styles; columns for which the page is too narrow follow in tables of their own.
+pub fn section(section: &Section, width: usize) -> String {
+    let mut page = Page::new(width);
+    page.title(&section.title);
+    for table in &section.tables {
+        page.prose(&table.caption, 0, Tone::Soft);
+        page.table(table);
+        page.rest_of(table, Detail::Full);
+    }
+    section.notes.iter().for_each(|note| page.prose(note, 0, Tone::Soft));
+    page.finish()
+}
+
 /// The report, with ANSI styles, at most `width` columns wide.
 pub fn report(file: &ResultFile, width: usize, detail: Detail) -> String {
     let mut page = Page::new(width);

@@ -145,3 +145,15 @@ fn what_c5_lacks_is_named_in_words() {
     assert!(text.contains("time in idle states, power  not on this platform"), "{text}");
     assert_eq!(overview::unavailable(&sheet.file), ["time in idle states", "power"]);
 }
+
+#[test]
+fn means_and_intervals_stand_at_every_width() {
+    let section = crate::view::intervals::of_result(&rich().file).expect("series");
+    for width in [60, 80, 120, 200] {
+        let text = plain(&super::section(&section, width));
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        for head in ["count", "mean", "p50, 99 %"] {
+            assert!(text.contains(head), "{width} {head}: {text}");
+        }
+    }
+}

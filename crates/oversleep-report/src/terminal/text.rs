@@ -68,7 +68,13 @@ pub fn broken(text: &str, width: usize) -> Vec<String> {
     let text = units_bound(text);
     let mut lines: Vec<String> = Vec::new();
     let mut length = 0;
-    for word in text.split(|letter: char| letter.is_whitespace() && letter != BOUND).filter(|word| !word.is_empty()) {
+    let words = text.split(|letter: char| letter.is_whitespace() && letter != BOUND).filter(|word| !word.is_empty());
+    // A call that is wider than the page breaks before its arguments.
+    let pieces = words.flat_map(|word| match word.find('(').filter(|_| columns(word) > width) {
+        Some(at) => [&word[..=at], &word[at + 1..]],
+        None => [word, ""],
+    });
+    for word in pieces.filter(|piece| !piece.is_empty()) {
         let room = columns(word);
         match lines.last_mut() {
             Some(line) if length + 1 + room <= width => {

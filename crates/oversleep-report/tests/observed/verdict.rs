@@ -133,11 +133,15 @@ fn those_who_ran_instead_add_up_to_the_time_in_the_run_queue() {
 fn every_document_begins_with_the_verdict() {
     let file = recorded();
     let verdict = Verdict::of(&file).expect("a program was observed");
-    let leaves = verdict.leaves.as_ref().expect("it can be computed").to_string();
-    let said = [verdict.sentence.as_str(), "First: let app use more than one CPU", "taskset -c N ./app", &leaves];
+    let gain = verdict.leaves.as_ref().expect("it can be computed");
+    let (leaves, gain) = (gain.to_string(), format!("<strong>{} → about {}</strong>", gain.before, gain.after));
+    let (sentence, first) = (verdict.sentence.as_str(), "First: let app use more than one CPU");
+    let in_words = [sentence, first, "taskset -c N ./app", &leaves];
+    // A page has it among its figures.
+    let on_page = [sentence, &gain, first, "taskset -c N ./app"];
     for detail in [Detail::Brief, Detail::Full] {
-        let layout = Layout { width: 100, detail };
-        for format in [&MARKDOWN, &HTML] {
+        let layout = Layout { width: 100, detail, ..Layout::default() };
+        for (format, said) in [(&MARKDOWN, in_words), (&HTML, on_page)] {
             let document = String::from_utf8(bytes(&file, format, &layout)).expect("it is text").replace('\u{a0}', " ");
             let at: Vec<Option<usize>> = said.iter().map(|words| document.find(words)).collect();
             assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{at:?}\n{document}");

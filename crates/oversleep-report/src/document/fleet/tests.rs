@@ -16,7 +16,7 @@ static FLEET: LazyLock<Fleet> = LazyLock::new(|| {
 });
 
 fn text(width: usize, detail: Detail) -> String {
-    without_styles(&String::from_utf8(bytes(&*FLEET, &TEXT, &Layout { width, detail })).unwrap())
+    without_styles(&String::from_utf8(bytes(&*FLEET, &TEXT, &Layout { width, detail, ..Layout::default() })).unwrap())
 }
 
 #[test]
@@ -67,6 +67,6 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn an_archive_without_waits_says_what_to_do() {
     let empty = Collector::new().judge();
-    let text = String::from_utf8(bytes(&empty, &TEXT, &Layout { width: 80, detail: Detail::Brief })).unwrap();
+    let text = String::from_utf8(bytes(&empty, &TEXT, &Layout { width: 80, ..Layout::default() })).unwrap();
     assert!(text.contains("Add results with `oversleep archive add DIR FILES`"), "{text}");
 }

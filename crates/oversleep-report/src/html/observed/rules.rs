@@ -72,7 +72,7 @@ td:has(.split){vertical-align:middle}
 .verdict .split{width:100%;height:2.1rem;margin:.6rem 0}
 .verdict .split span{line-height:2.1rem;font-size:.85rem}
 .verdict .first{font-weight:600}
-@media (max-width:34rem){.splits,.splits caption,.splits tbody{display:block}.splits thead{display:none}.splits tr{display:flex;flex-wrap:wrap;gap:.1rem .9rem;padding:.5rem 0;border-bottom:1px solid var(--ovs-grid)}.splits th,.splits td{border:0;padding:0}.splits td[data-head]::before{content:attr(data-head) ' ';color:var(--ovs-soft)}.splits td:has(.split){flex-basis:100%}.splits .split{width:100%;min-width:0}}
+@media (max-width:34rem){.blocks td:has(.split){flex-basis:100%}.blocks .split{width:100%;min-width:0}}
 @media print{.split span,.key{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";
 

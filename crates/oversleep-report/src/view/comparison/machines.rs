@@ -93,7 +93,7 @@ fn is_common_wait_of_runtime(series: &SeriesComparison) -> bool {
 }
 
 /// A short head for a column: `nanosleep 1 ms`, `read of tsc`.
-fn head(series: &SeriesComparison) -> String {
+pub(super) fn head(series: &SeriesComparison) -> String {
     let parts = series.key.parts().map(|part| match part {
         Part::Span(span) => format!(" {span}"),
         Part::Named(name, value) => format!(" {name}={value}"),

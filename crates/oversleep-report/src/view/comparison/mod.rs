@@ -5,6 +5,7 @@
 
 mod adding;
 mod clocks;
+mod conclusion;
 mod machines;
 mod neighbours;
 mod parts;
@@ -12,13 +13,14 @@ mod series;
 mod sketch;
 
 use oversleep_explain::compare::fastest_on_all;
-use oversleep_record::comparison::{Compared, Comparison, FactDifference, SeriesComparison, Verdict};
+use oversleep_record::comparison::{Compared, Comparison, FactDifference};
 
 use super::head::{fact_text, mark};
+use super::overview::Headline;
 use super::pictures::Picture;
 use super::select::distinct;
 use super::table::{Cell, Columns, Section, ToCell, Tone};
-use crate::words::{counted, date, grouped, value};
+use crate::words::{date, grouped};
 
 pub use adding::Adding;
 pub use sketch::Sketch;
@@ -41,6 +43,8 @@ pub struct View {
     pub pictures: Vec<Vec<Picture>>,
     /// What follows every heading: which results were not taken on a real machine.
     pub marks: String,
+    /// The figures that matter most, for a reader who reads nothing else.
+    pub headlines: Vec<Headline>,
     /// The conclusion.
     pub summary: Vec<String>,
     /// Text that is laid out already, without styles.
@@ -66,9 +70,11 @@ pub fn view(comparison: &Comparison, sketches: &[Sketch], files: &[String], full
         warnings: warnings(comparison),
         sections,
         marks: marks(comparison),
-        summary: neighbours::summary(sketches)
-            .chain(summary(comparison))
-            .chain(changed(comparison))
+        headlines: conclusion::headlines(comparison),
+        summary: conclusion::summary(comparison)
+            .into_iter()
+            .chain(conclusion::changed(comparison))
+            .chain(neighbours::summary(sketches))
             .chain(fastest_on_all(comparison))
             .chain(parts::summary(comparison))
             .collect(),
@@ -92,6 +98,7 @@ pub fn clocks_view(comparison: &Comparison, _: &[Sketch], files: &[String], full
     View {
         title: format!("oversleep clocks: {} results", comparison.results.len()),
         sections: whole.sections.into_iter().filter(is_of_clocks).map(without_sentence).collect(),
+        headlines: Vec::new(),
         summary: vec![sentence.clone()],
         ..whole
     }
@@ -229,145 +236,11 @@ fn fact_cell(fact: &FactDifference, index: usize) -> Option<Cell> {
     Some(text(index)?.toned(tone))
 }
 
-/// The most facts that the conclusion names.
-const FACTS_NAMED_MAX: usize = 4;
-
-/// What else is not the same in two results, in a sentence: the reason for a difference is among these facts, or is none
-/// that is recorded. Files of other programs state too few facts for that.
-fn changed(comparison: &Comparison) -> Option<String> {
-    let differs = || comparison.verdicts(1).any(|(_, judged)| judged.verdict == Verdict::Differs);
-    if comparison.results.len() != 2 || has_imported(comparison) || !differs() {
-        return None;
-    }
-    let text = |fact: &FactDifference, index: usize| Some(fact_text(&fact.name, fact.values.get(index)?.as_ref()?));
-    let known = |fact: &FactDifference| Some(format!("{} {} → {}", fact.name, text(fact, 0)?, text(fact, 1)?));
-    let named: Vec<String> = comparison.facts.iter().filter_map(known).collect();
-    if named.is_empty() {
-        return Some(
-            "No fact that matters for timing differs, so what else the machine did, or the program that was measured, makes the \
-             difference."
-                .to_owned(),
-        );
-    }
-    let more = match named.len().saturating_sub(FACTS_NAMED_MAX) {
-        0 => String::new(),
-        more => format!(" and {} below", counted(more, "more fact")),
-    };
-    let named = named.into_iter().take(FACTS_NAMED_MAX).collect::<Vec<_>>().join(", ");
-    Some(format!("What changed from A to B: {named}{more}. The reason may be any of these."))
-}
-
-/// The result of comparing each result with the base, in a sentence.
-fn summary(comparison: &Comparison) -> Vec<String> {
-    let mut sentences: Vec<String> = comparison.others().map(|result| against_base(comparison, result)).collect();
-    if !comparison.concludes() {
-        sentences.push(format!(
-            "Nothing could be concluded. Measure the same on each machine for longer ({}), and close other programs \
-                 meanwhile.",
-            longer(comparison)
-        ));
-    }
-    sentences
-}
-
-/// A command that takes more values of what the results hold.
-fn longer(comparison: &Comparison) -> &'static str {
-    let all_by = |command: &str| comparison.results.iter().all(|result| result.command == command);
-    if all_by("runtimes") {
-        "`oversleep runtimes --thorough`, or some of them by name"
-    } else if all_by("why") {
-        "`oversleep why --for`"
-    } else if has_imported(comparison) {
-        "`oversleep waits NAME --request SPAN --count N`"
-    } else {
-        "`oversleep check --thorough`, or one wait with `--count`"
-    }
-}
-
 /// The command of results that are files of other programs.
 const IMPORT: &str = "import";
 
 fn has_imported(comparison: &Comparison) -> bool {
     comparison.results.iter().any(|result| result.command == IMPORT)
-}
-
-fn against_base(comparison: &Comparison, result: u32) -> String {
-    let (mut higher, mut lower, mut same, mut uncertain, mut few, mut disturbed, mut other) = (0, 0, 0, 0, 0, 0, 0);
-    for (series, judged) in comparison.verdicts(result) {
-        let median = |result| series.side(result).and_then(|side| side.p50).map(|p50| p50.value);
-        match &judged.verdict {
-            Verdict::Differs if median(result) > median(0) => higher += 1,
-            Verdict::Differs => lower += 1,
-            Verdict::Overlap if judged.is_the_same() => same += 1,
-            Verdict::Overlap => uncertain += 1,
-            Verdict::TooFew { .. } => few += 1,
-            Verdict::TooDisturbed { .. } => disturbed += 1,
-            Verdict::NotComparable { .. } => other += 1,
-        }
-    }
-    let all = higher + lower + same + uncertain + few + disturbed + other;
-    let name = letter(result);
-    if all == 0 {
-        let rule = if has_imported(comparison) { "; only the same wait with the same request is compared" } else { "" };
-        return format!("{name} and A have no series in common{rule}.");
-    }
-    let mut parts = vec![match higher + lower {
-        0 => "none differs at the median".to_owned(),
-        count => format!(
-            "{} at the median ({} higher in {name}, {} lower)",
-            if count == 1 { "1 differs".to_owned() } else { format!("{} differ", grouped(count)) },
-            grouped(higher),
-            grouped(lower)
-        ),
-    }];
-    let more = [
-        (same, series::THE_SAME),
-        (uncertain, "inconclusive (difference within the uncertainty)"),
-        (disturbed, "inconclusive (disturbed)"),
-        (few, "inconclusive (too few values)"),
-        (other, "measured under other conditions than requested"),
-    ];
-    parts
-        .extend(more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", grouped(*count))));
-    let tails = tails(comparison, result);
-    let tails = match tails {
-        0 => String::new(),
-        count => format!(" The p99 differs in {}.", counted(count, "series")),
-    };
-    let most = differ_most(comparison, result);
-    format!("{name} against A: {most}of {} in common, {}.{tails}", counted(all, "series"), parts.join(", "))
-}
-
-/// The most series that the conclusion names.
-const NAMED_MAX: usize = 3;
-
-/// The series that differ most at the median, by how many times.
-fn differ_most(comparison: &Comparison, result: u32) -> String {
-    let mut differing: Vec<(f64, &SeriesComparison)> = comparison
-        .verdicts(result)
-        .filter(|(_, judged)| judged.verdict == Verdict::Differs)
-        .filter_map(|(series, judged)| Some((judged.ratio?, series)))
-        .collect();
-    differing.sort_by(|(one, _), (other, _)| other.ln().abs().total_cmp(&one.ln().abs()));
-    let median = |series: &SeriesComparison, index| Some(value(series.unit, series.side(index)?.p50?.value));
-    let named: Vec<String> = differing
-        .iter()
-        .take(NAMED_MAX)
-        .filter_map(|(ratio, series)| {
-            let (after, before) = (median(series, result)?, median(series, 0)?);
-            Some(format!("{} is {after} instead of {before} ({} of A's)", series.key, series::times(*ratio)))
-        })
-        .collect();
-    match named.is_empty() {
-        true => String::new(),
-        false => format!("{}; ", named.join(", ")),
-    }
-}
-
-/// How many series differ in their tail.
-fn tails(comparison: &Comparison, result: u32) -> usize {
-    let sides = comparison.series.iter().filter_map(|series| series.side(result)?.against_base.as_ref()?.p99.as_ref());
-    sides.filter(|judged| judged.verdict == Verdict::Differs).count()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::sketch::{Beside, Sketch};
 use super::{indices, letter, short_name};
 use crate::picture::{Frame, MachineCurve, NeighbourCurves, Shape, Sleeps};
 use crate::view::bars::bars;
-use crate::view::pictures::{Picture, Wanted};
+use crate::view::pictures::{Picture, Wanted, source_of};
 use crate::view::sections::neighbour_steps::held_in_words;
 use crate::view::select::distinct;
 use crate::view::table::{Columns, Section, Table};
@@ -109,7 +109,7 @@ pub(super) fn picture(comparison: &Comparison, sketches: &[Sketch], files: &[Str
         label: format!("{}: {}", letter(result), short_name(comparison, result, files)),
         steps: steps.iter().map(|held| sleeps(all.at(result, id, held)?)).collect(),
     };
-    let curves = NeighbourCurves {
+    let mut curves = NeighbourCurves {
         frame: Frame {
             id: "neighbour-curves".to_owned(),
             heading: "A sleep beside a neighbour that holds a timer resolution".to_owned(),
@@ -124,6 +124,7 @@ pub(super) fn picture(comparison: &Comparison, sketches: &[Sketch], files: &[Str
             .collect(),
     };
     let Frame { heading, note, .. } = curves.frame.clone();
+    curves.frame.note = format!("{note} {}", source_of("compare"));
     let question = oversleep_measure::experiment(id).map(|known| known.question).unwrap_or_default();
     Some(Picture {
         kind: "neighbour-curves",

@@ -41,9 +41,10 @@ fn what_differs_most_comes_first() {
     assert_eq!(
         view.summary,
         [
-            "B against A: B5/futex/1ms is 7 µs instead of 70 µs (0.100 of A's), B5/nanosleep/1ms is 90 µs instead of 60 µs \
-             (1.50 of A's); of 4 series in common, 2 differ at the median (1 higher in B, 1 lower), 1 the same within \
-             2 %, 1 inconclusive (too few values).",
+            "B against A, what differs most: B5/futex/1ms is 7 µs instead of 70 µs (10 % of A's), B5/nanosleep/1ms is 90 µs \
+             instead of 60 µs (1.50 times A's).",
+            "B against A: of 4 series in common, 2 differ at the median (1 higher in B, 1 lower), 1 the same within 2 %, \
+             1 inconclusive (too few values).",
             "No fact that matters for timing differs, so what else the machine did, or the program that was measured, makes the \
              difference.",
         ]
@@ -163,7 +164,8 @@ fn each_result_is_held_against_the_first() {
             "|C|120 µs|2.00|120 µs|2.00|differs",
         ]
     );
-    assert_eq!(view.summary.len(), 2);
+    assert_eq!(view.summary.len(), 3);
+    assert!(view.headlines.is_empty(), "three have no single difference");
     assert!(view.summary[0].contains("none differs at the median"), "{:?}", view.summary);
 }
 
@@ -226,8 +228,10 @@ fn neighbours_of_several_machines_make_one_table_and_one_curve() {
     let table = rows(&view, "neighbours");
     assert!(table[0].starts_with("nothing|1 ms|16 ms|") && table[1].starts_with("1 ms|1 ms|2 ms|"), "{table:?}");
     assert!(table[1].contains("|1 ms|16 ms|"), "{table:?}");
-    assert!(view.summary[0].starts_with("A: A neighbour's setting reached this process"), "{:?}", view.summary);
-    assert!(view.summary[1].starts_with("B: No neighbour's setting reached"), "{:?}", view.summary);
+    let [most, _, _, one, other] = &view.summary[..] else { panic!("{:?}", view.summary) };
+    assert!(most.starts_with("B against A, what differs most: C3/sleep/1ms/neighbour=1ms is 15 ms"), "{most}");
+    assert!(one.starts_with("A: A neighbour's setting reached this process"), "{one}");
+    assert!(other.starts_with("B: No neighbour's setting reached"), "{other}");
     let [curve] = &view.pictures[0][..] else { panic!("one picture of both") };
     let plain = curve.forms.alone.replace('\u{a0}', " ");
     assert!(plain.contains("takes 2 ms to 16 ms on A: windows-10-1909, 16 ms to 16 ms on B"), "{plain}");

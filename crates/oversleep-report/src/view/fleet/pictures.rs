@@ -5,7 +5,7 @@ use oversleep_lab::fleet::{Fleet, HostRow};
 use super::sections::{furthest, name, of_wait, waits};
 use super::span;
 use crate::picture::{Frame, HeatMap, Shape, Wanted};
-use crate::view::pictures::Picture;
+use crate::view::pictures::{Picture, source_of};
 use crate::words::day;
 
 /// The most waits with a map.
@@ -52,8 +52,8 @@ fn map(
     // The year is in the note.
     let short = |at: &i64| day(at * 86_400).map_or_else(|| at.to_string(), |date| date[5..].to_owned());
     let note = format!("{}, days in UTC.", span(fleet));
-    let frame =
-        Frame { id: format!("fleet-{name}"), heading: heading.to_owned(), note: note.clone(), ..Frame::default() };
+    let alone = format!("{note} {}", source_of("archive report"));
+    let frame = Frame { id: format!("fleet-{name}"), heading: heading.to_owned(), note: alone, ..Frame::default() };
     let shape = HeatMap { frame, columns: days.iter().map(short).collect(), rows, range: None };
     let has_rows = !shape.rows.is_empty();
     has_rows.then(|| Picture {

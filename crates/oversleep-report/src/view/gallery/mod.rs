@@ -155,6 +155,7 @@ pub fn view(machines: &[Machine], full: bool) -> View {
     let is_brief = !full && machines.len() > ROWS_BRIEF;
     sections.iter_mut().for_each(Section::explain_marks);
     View {
+        headlines: Vec::new(),
         title: format!("oversleep report: {}", counted(machines.len(), "result")),
         // Of many, a description each would hide the table.
         results: machines.iter().enumerate().filter(|_| !is_brief).map(described).collect(),

@@ -152,6 +152,11 @@ fn source(file: &ResultFile, entry: &Entry) -> String {
     format!("Source: {} {}{experiment}{day}.", file.tool.name, file.tool.version)
 }
 
+/// The same for a picture that isn't of one result: the command that draws it.
+pub fn source_of(command: &str) -> String {
+    format!("Source: oversleep {} {command}.", env!("CARGO_PKG_VERSION"))
+}
+
 /// A name of lower-case letters, digits and `-` only, whatever the parts are.
 fn safe_name(parts: &[&str]) -> String {
     let mut name = String::new();

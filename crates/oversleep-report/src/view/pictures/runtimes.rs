@@ -13,7 +13,10 @@ use crate::view::select::{distinct, measured, requests};
 pub const MAP: Entry = Entry { name: "runtimes", experiment: Some(ExperimentId::R1), draw: map };
 pub const STAIRS: Entry = Entry { name: "runtime-rule", experiment: Some(ExperimentId::R2), draw: stairs };
 
-/// One map for the system and each runtime. All have the same colours, so that runtimes compare.
+/// The runtimes of more than this many are in one map, and stand for all others with the same rule.
+const MAPS_MAX: usize = 6;
+
+/// One map for the system and each runtime, or one of all. All have the same colours, so that runtimes compare.
 fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
     let requests = requests(measured(file, ExperimentId::R1));
     let all = rows(file);
@@ -24,23 +27,35 @@ fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
         let (low, high) = range.unwrap_or((late, late));
         Some((low.min(late), high.max(late)))
     });
-    let of_owner = |owner: &String| {
+    let lines = |owner: &String| -> Vec<(String, Vec<Option<f64>>)> {
         let mine = all.iter().filter(|row| row.owner() == *owner);
-        let line =
-            |row: &Row| (row.name().to_owned(), requests.iter().map(|&request| lateness(row, request)).collect());
-        let lines: Vec<(String, Vec<Option<f64>>)> = mine.map(line).collect();
-        let columns: Vec<String> = requests.iter().map(|request| format!("{request:#}")).collect();
+        mine.map(|row| (row.name().to_owned(), requests.iter().map(|&request| lateness(row, request)).collect()))
+            .collect()
+    };
+    let columns: Vec<String> = requests.iter().map(|request| format!("{request:#}")).collect();
+    if columns.is_empty() {
+        return Vec::new();
+    }
+    if owners.len() > MAPS_MAX {
+        let rows =
+            owners.iter().flat_map(|owner| [(owner.clone(), Vec::new())].into_iter().chain(lines(owner))).collect();
+        let heading = "Median lateness of each runtime's waits by request";
+        return vec![Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows, range })];
+    }
+    let of_owner = |owner: &String| {
+        let (columns, rows) = (columns.clone(), lines(owner));
         let heading = format!("{owner}: median lateness by wait and request");
-        let part = owner.clone();
-        (!columns.is_empty() && !lines.is_empty())
-            .then(|| Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows: lines, range }).of(&part))
+        (!rows.is_empty())
+            .then(|| Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows, range }).of(owner))
     };
     owners.iter().filter_map(of_owner).collect()
 }
 
-/// One staircase for each rule of a runtime: waits of the same rule look alike, so the first of them represents all.
+/// One staircase for each rule of a runtime, or of many runtimes one for each rule: waits of the same rule look alike, so
+/// the first of them represents all.
 fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
     let mut seen = Vec::new();
+    let has_many = distinct(runtimes::waits(file).iter().map(|wait| wait.runtime.to_string())).len() > MAPS_MAX;
     let mut drawings = Vec::new();
     for wait in runtimes::waits(file) {
         let rule = match wait.ruling() {
@@ -48,10 +63,11 @@ fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
             Err(constant @ NoRule::Constant { .. }) => constant.to_string(),
             Err(_) => continue,
         };
-        if seen.contains(&(wait.runtime, rule.clone())) {
+        let kind = ((!has_many).then_some(wait.runtime), rule.clone());
+        if seen.contains(&kind) {
             continue;
         }
-        seen.push((wait.runtime, rule.clone()));
+        seen.push(kind);
         let points: Vec<SweepPoint> = wait
             .points()
             .iter()

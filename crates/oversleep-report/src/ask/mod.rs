@@ -7,14 +7,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::listing::{FAINT, Page, STRONG};
-use crate::picture::{AnswerRow, Answers, Frame, Shape};
 use crate::view::bars::bars;
-use crate::view::comparison::View;
-use crate::view::pictures::{Picture, Wanted};
 use crate::view::select::distinct;
 use crate::view::sheet::Column;
-use crate::view::table::{Columns, Section};
 use crate::words::counted;
+
+mod page;
+
+pub use page::{pictures, view};
 
 /// One machine's answer to one question.
 #[derive(Clone, Debug)]
@@ -127,37 +127,6 @@ pub fn document(replies: &[Reply]) -> Value {
     replies.iter().map(Reply::document).collect()
 }
 
-/// The replies as pictures, one for each question that a machine answered: a self-contained SVG document each.
-pub fn pictures(replies: &[Reply]) -> Vec<Picture> {
-    let questions = distinct(replies.iter().map(|reply| reply.question.to_string()));
-    let picture = |(i, question): (usize, &String)| {
-        let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == *question).collect();
-        let row = |reply: &&Reply| {
-            let label = reply.machine.clone();
-            match &reply.answer {
-                Ok(answer) => AnswerRow {
-                    label,
-                    values_us: answer.counted_ns().into_iter().map(|(ns, count)| (ns / 1e3, count)).collect(),
-                    p50_us: answer.quantile_ns(0.5) / 1e3,
-                    remark: answer.rule().unwrap_or_default().to_owned(),
-                },
-                Err(reason) => AnswerRow { label, p50_us: f64::NAN, remark: reason.clone(), ..AnswerRow::default() },
-            }
-        };
-        let frame = Frame { id: format!("ask-{i}"), heading: heading(&group), ..Frame::default() };
-        let has_answer = group.iter().any(|reply| reply.answer.is_ok());
-        has_answer.then(|| Picture {
-            kind: "answer",
-            part: question.clone(),
-            name: format!("answer-{}", i + 1),
-            heading: heading(&group),
-            caption: String::new(),
-            forms: Answers { frame, rows: group.iter().map(row).collect() }.forms(&heading(&group), "", Wanted::All),
-        })
-    };
-    questions.iter().enumerate().filter_map(picture).collect()
-}
-
 /// The columns of replies as a table for other programs.
 pub fn columns<'a>() -> [Column<&'a Reply>; 12] {
     [
@@ -174,29 +143,6 @@ pub fn columns<'a>() -> [Column<&'a Reply>; 12] {
         ("rule", |reply| reply.answer.as_ref().ok().and_then(Answer::rule).unwrap_or_default().to_owned()),
         ("reason", |reply| reply.answer.as_ref().err().cloned().unwrap_or_default()),
     ]
-}
-
-/// The replies as tables, one for each question.
-pub fn view(replies: &[Reply]) -> View {
-    let mut questions = distinct(replies.iter().map(|reply| reply.question.to_string()));
-    questions.sort_unstable();
-    let section = |(at, question): (usize, &String)| {
-        let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == *question).collect();
-        let heading = heading(&group);
-        let columns = COLUMNS
-            .iter()
-            .fold(Columns::new().words("machine", |reply: &&Reply| reply.machine.as_str()), |columns, column| {
-                columns.figure(column.0, move |reply: &&Reply| figure(reply, column).map(duration))
-            });
-        let columns = columns.words("rule", |reply| reply.reason().unwrap_or_default());
-        Section::new(format!("question-{at}"), heading.clone()).tables(columns.table(heading, group))
-    };
-    View {
-        title: "oversleep ask".to_owned(),
-        sections: questions.iter().enumerate().map(section).collect(),
-        pictures: pictures(replies).into_iter().map(|picture| vec![picture]).collect(),
-        ..View::default()
-    }
 }
 
 /// The heading of replies to one question: that of the first machine with an answer.
