@@ -74,7 +74,9 @@ fn built(folder: &Path) -> Result<PathBuf, String> {
 
 fn has_receiver(program: &Path) -> bool {
     let output = Command::new(program).arg("--help").output();
-    output.is_ok_and(|output| [output.stdout, output.stderr].iter().any(|text| says(text, RECEIVER)))
+    // Prometheus 3 lists it as `--[no-]web…`.
+    let name = RECEIVER.trim_start_matches('-');
+    output.is_ok_and(|output| [output.stdout, output.stderr].iter().any(|text| says(text, name)))
 }
 
 fn says(text: &[u8], what: &str) -> bool {

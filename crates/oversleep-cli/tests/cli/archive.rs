@@ -63,7 +63,7 @@ fn results_are_added_once_and_answer_questions() {
     assert_eq!(again.stdout, "Added 0 results: 0 rows in 0 files, 1 result known already.\n");
     assert!(again.stderr.contains("'web-1.json' is in the archive already; nothing was added"), "{}", again.stderr);
     let table = home.run(["archive", "query", "fleet", "count p50 by machine"]).fine().stdout;
-    assert!(table.contains("web-1") && table.contains("web-2") && table.contains(" µs"), "{table}");
+    assert!(table.contains("web-1") && table.contains("web-2") && table.contains("p50"), "{table}");
     let csv = home.run(["archive", "query", "fleet", "machines", "--where", "since=1d", "--csv"]).fine().stdout;
     assert!(csv.starts_with("machines\r\n2\r\n"), "{csv}");
     let json = home.run(["archive", "query", "fleet", "rows by machine", "--json"]).fine().stdout;
