@@ -40,8 +40,8 @@ fn examples_here() -> String {
 ///
 /// Ten waits a second: eight of 1 ms in a row, and a pause of random length, which is measured as well. It pauses longer
 /// where that takes more than a thousandth of a CPU. A late wait is named, at its time in UTC, with what the counters say of
-/// it: how long the thread waited for a CPU, and how much time was stolen or throttled meanwhile. Windows and macOS count none
-/// of these three.
+/// it: how long the thread waited for a CPU, and how much time was stolen or throttled meanwhile. Windows and macOS count
+/// none of these three.
 #[derive(Args, Debug)]
 #[command(before_help = examples_here(), after_help = exits("", WATCHES))]
 pub(super) struct Watch {
