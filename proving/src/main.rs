@@ -25,6 +25,7 @@ mod screens;
 mod sentences;
 mod serve;
 mod serve_cost;
+mod serve_hostile;
 mod serve_otlp;
 mod serving;
 mod soak;
@@ -72,7 +73,8 @@ const SUITES: &[Suite] = suites! {
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named";
     serve::command, "serve":
         "let a real Prometheus scrape what is served, over restarts, and hold its answers against the result; also rules, dashboard; \
-         --otlp pushes to Prometheus 3, --cost measures CPU, memory and a neighbour's lateness";
+         --otlp pushes to Prometheus 3, --hostile attacks it and ends it, --cost measures CPU, memory and a neighbour's \
+         lateness";
     soak::command, "soak": "run a day, a week and 110 days in virtual time: every deadline is counted, memory stays";
     why::cost, "why-cost":
         "what following a program costs it and this machine, and that nothing is lost uncounted; needs root, names limit it";

@@ -1,8 +1,8 @@
 //! `cargo prove serve`: a real Prometheus scrapes the served metrics. Quantiles are those of the result, counters never fall
 //! over restarts, rules pass their tests, and every expression of the dashboard and the rules has a value. `--binary PATH`
 //! tests another command, `--prometheus DIRECTORY` another Prometheus, with its promtool; without one it is taken from PATH,
-//! or its package is fetched. `--otlp` pushes to Prometheus 3 instead (`serve_otlp.rs`), and `--cost` says what serving
-//! takes (`serve_cost.rs`).
+//! or its package is fetched. `--otlp` pushes to Prometheus 3 instead (`serve_otlp.rs`), `--hostile` attacks it
+//! (`serve_hostile.rs`), and `--cost` says what serving takes (`serve_cost.rs`).
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::report::Report;
 use crate::serving::{Running, get, until};
-use crate::{serve_cost, serve_otlp};
+use crate::{serve_cost, serve_hostile, serve_otlp};
 
 const SERVED: &str = "127.0.0.1:19899";
 const PROMETHEUS: &str = "127.0.0.1:19090";
@@ -24,20 +24,21 @@ const QUANTILES_AGREE: f64 = 0.05;
 
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let (mut binary, mut directory) = (None, None);
-    let (mut is_otlp, mut is_cost) = (false, false);
+    let (mut is_otlp, mut is_cost, mut is_hostile) = (false, false, false);
     let mut minutes = serve_cost::MINUTES;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--otlp" => is_otlp = true,
             "--cost" => is_cost = true,
+            "--hostile" => is_hostile = true,
             "--minutes" => {
                 let number = args.next().and_then(|text| text.parse().ok());
                 minutes = number.ok_or("--minutes takes a number")?;
             }
             _ => {}
         }
-        if matches!(arg.as_str(), "--otlp" | "--cost" | "--minutes") {
+        if matches!(arg.as_str(), "--otlp" | "--cost" | "--hostile" | "--minutes") {
             continue;
         }
         let value = args.next().map(PathBuf::from).ok_or_else(|| format!("{arg} takes a path"))?;
@@ -53,8 +54,11 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         return serve_cost::prove(&binary, minutes);
     }
     let binary = binary.map_or_else(|| crate::built::debug(root), Ok)?;
+    if is_hostile {
+        return serve_hostile::prove(&binary);
+    }
     if is_otlp {
-        return serve_otlp::prove(&binary, directory);
+        return serve_otlp::prove(root, &binary, directory);
     }
     let scratch = std::env::temp_dir().join(format!("oversleep-prove-serve-{}", std::process::id()));
     fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
@@ -123,6 +127,13 @@ fn prove(root: &Path, binary: &Path, tools: &Path, scratch: &Path) -> Result<Exi
     let _served = serve(binary)?;
     let (_, text) = get(SERVED, "/metrics")?;
     report.check("promtool check metrics", || promtool(&["check", "metrics"], Some(&text)));
+    match python_client(scratch) {
+        Ok(client) => report.check("Python's client parses both texts", || {
+            let args = ["-c", PARSES, &client.display().to_string(), SERVED];
+            passes(Path::new("python3"), &args, None)
+        }),
+        Err(why) => report.skip("Python's client parses both texts", &why),
+    }
     until("300 waits", || Ok(result()?.series[0].counts.recorded >= 300))?;
     for (name, quantile) in [("p50", 0.5), ("p99", 0.99)] {
         report.check(&format!("{name} of Prometheus and of the result"), || agrees(quantile));
@@ -134,6 +145,33 @@ fn prove(root: &Path, binary: &Path, tools: &Path, scratch: &Path) -> Result<Exi
         report.check(&expression, || has_value(&expression));
     }
     Ok(report.close())
+}
+
+/// Reads what is served as Prometheus' own client for Python does.
+const PARSES: &str = r#"
+import sys, urllib.request
+sys.path.insert(0, sys.argv[1])
+from prometheus_client.parser import text_string_to_metric_families as text
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
+for accept, parse in (('text/plain', text), ('application/openmetrics-text; version=1.0.0', openmetrics)):
+    request = urllib.request.Request('http://' + sys.argv[2] + '/metrics', headers={'Accept': accept})
+    families = list(parse(urllib.request.urlopen(request).read().decode()))
+    assert any(family.name == 'oversleep_wait_lateness_seconds' for family in families), (accept, families)
+"#;
+
+/// The folder of that client, from PyPI.
+fn python_client(scratch: &Path) -> Result<PathBuf, String> {
+    let folder = scratch.join("python");
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]).arg(&folder);
+    match pip.arg("prometheus-client").output() {
+        Ok(output) if output.status.success() => Ok(folder),
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stderr);
+            Err(format!("prometheus-client can't be fetched: {}", text.lines().last().unwrap_or("")))
+        }
+        Err(error) => Err(format!("there is no python3: {error}")),
+    }
 }
 
 /// Starts to serve, and waits until it does.

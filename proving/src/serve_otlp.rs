@@ -1,7 +1,7 @@
 //! `cargo prove serve --otlp`: pushes to the OTLP receiver of a real Prometheus 3, and holds what it stores against the
 //! result.
-//! Prometheus 2 has none in Debian's 2.42. `--prometheus DIRECTORY` names one, or PATH has it; without it, this builds one:
-//! go install -tags remove_all_sd,netgo github.com/prometheus/prometheus/cmd/prometheus@v0.316.0
+//! Debian's 2.42 has none. `--prometheus DIRECTORY` names one, or PATH has it; without it, Go builds one beside the build of
+//! this project, once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use oversleep_record::ResultFile;
 use serde_json::Value;
+use xtask_tools::target_directory;
 
 use crate::report::Report;
 use crate::serving::{Running, get, until};
@@ -19,16 +20,30 @@ const RECEIVER: &str = "--web.enable-otlp-receiver";
 /// What native histograms of schema 4 resolve, with interpolation.
 const QUANTILES_AGREE: f64 = 0.05;
 
-pub fn prove(binary: &Path, directory: Option<PathBuf>) -> Result<ExitCode, String> {
-    let program = match directory {
-        Some(directory) => Some(directory.join("prometheus")),
-        None => std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-            .map(|directory| directory.join("prometheus"))
-            .find(|program| program.is_file()),
+/// Prometheus 3.16 as a Go module. Its pages and the discovery of services, most of it, stay out.
+const MODULE: &str = "github.com/prometheus/prometheus/cmd/prometheus@v0.316.0";
+const TAGS: &str = "netgo,remove_all_sd";
+
+pub fn prove(root: &Path, binary: &Path, directory: Option<PathBuf>) -> Result<ExitCode, String> {
+    let of_path = || {
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let mut programs = std::env::split_paths(&paths).map(|directory| directory.join("prometheus"));
+        programs.find(|program| program.is_file() && has_receiver(program))
     };
-    let Some(program) = program.filter(|program| has_receiver(program)) else {
-        println!("SKIPPED: there is no Prometheus with {RECEIVER}; name its directory with --prometheus");
-        return Ok(ExitCode::SUCCESS);
+    let program = match directory.map(|directory| directory.join("prometheus")).or_else(of_path) {
+        Some(program) => Ok(program),
+        None => built(&target_directory(root).join("prometheus-3")),
+    };
+    let program = program.and_then(|program| match has_receiver(&program) {
+        true => Ok(program),
+        false => Err(format!("{} has no {RECEIVER}", program.display())),
+    });
+    let program = match program {
+        Ok(program) => program,
+        Err(why) => {
+            println!("SKIPPED: there is no Prometheus 3: {why}; name its directory with --prometheus");
+            return Ok(ExitCode::SUCCESS);
+        }
     };
     let scratch = std::env::temp_dir().join(format!("oversleep-prove-otlp-{}", std::process::id()));
     fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
@@ -37,9 +52,31 @@ pub fn prove(binary: &Path, directory: Option<PathBuf>) -> Result<ExitCode, Stri
     ended
 }
 
+/// The program that Go has installed into that folder, or installs now: some minutes, and 2 GB of modules and objects in
+/// Go's own folders.
+fn built(folder: &Path) -> Result<PathBuf, String> {
+    let program = folder.join("prometheus");
+    if program.is_file() {
+        return Ok(program);
+    }
+    println!("go install {MODULE}");
+    let mut go = Command::new("go");
+    go.args(["install", "-ldflags=-s -w", "-tags", TAGS, MODULE]).env("GOBIN", folder).env("CGO_ENABLED", "0");
+    match go.output() {
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stderr);
+            Err(format!("Go can't build one: {}", text.lines().last().unwrap_or("")))
+        }
+        Err(error) => Err(format!("Go, which builds one, isn't here ({error})")),
+    }
+}
+
 fn has_receiver(program: &Path) -> bool {
     let output = Command::new(program).arg("--help").output();
-    output.is_ok_and(|output| [output.stdout, output.stderr].iter().any(|text| says(text, RECEIVER)))
+    // Prometheus 3 lists it as `--[no-]web…`.
+    let name = RECEIVER.trim_start_matches('-');
+    output.is_ok_and(|output| [output.stdout, output.stderr].iter().any(|text| says(text, name)))
 }
 
 fn says(text: &[u8], what: &str) -> bool {

@@ -118,6 +118,12 @@ pub fn give_back_code() {
     memory::give_back_code();
 }
 
+/// Lets all threads that start from here on allocate from one heap, where each would have its own otherwise.
+pub fn use_one_heap() {
+    #[cfg(target_os = "linux")]
+    memory::use_one_heap();
+}
+
 /// Renames a file to a name that nothing has, by a second name for it.
 pub(crate) fn rename_by_link(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
     use std::fs;

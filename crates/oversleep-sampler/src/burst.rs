@@ -54,4 +54,6 @@ pub struct Burst {
     pub waits: Vec<Wait>,
     /// The counters after the last one.
     pub after: CounterReading,
+    /// The wall clock then, in seconds since 1970; `None` where there is none.
+    pub unix_s: Option<i64>,
 }

@@ -40,11 +40,13 @@ pub struct LateWait {
     pub causes: Vec<(Cause, Nanos)>,
     /// The time over which throttling and steal were counted.
     pub window: Nanos,
+    /// When its burst ended, in seconds since 1970: what a log of something else is compared with.
+    pub unix_s: Option<i64>,
 }
 
 impl LateWait {
     /// The wait with what is known: its own time without a CPU, and what `during` says of the whole burst.
-    pub fn of(wait: Wait, during: &Disturbance) -> LateWait {
+    pub fn of(wait: Wait, during: &Disturbance, unix_s: Option<i64>) -> LateWait {
         let known = [
             (Cause::Preempted, wait.run_delay),
             (Cause::Throttled, during.throttled_ns),
@@ -56,7 +58,7 @@ impl LateWait {
             known.into_iter().filter_map(|(cause, time)| Some((cause, time.filter(|time| *time > least)?))).collect();
         // No cause delayed it by more than it was late; of those that may explain all, its own time is the surest.
         causes.sort_by_key(|(_, time)| std::cmp::Reverse((*time).min(wait.lateness)));
-        LateWait { wait, causes, window: during.window_ns }
+        LateWait { wait, causes, window: during.window_ns, unix_s }
     }
 }
 
@@ -102,7 +104,7 @@ mod tests {
             run_delay,
         };
         let quiet = Disturbance { window_ns: ms(900), ..Disturbance::default() };
-        let late = |run_delay, during: &Disturbance| LateWait::of(wait(run_delay), during).to_string();
+        let late = |run_delay, during: &Disturbance| LateWait::of(wait(run_delay), during, None).to_string();
         assert_eq!(late(None, &quiet), "1 ms ended 3 ms late: no cause in the counters");
         assert_eq!(late(Some(Nanos(299_999)), &quiet), "1 ms ended 3 ms late: no cause in the counters");
         let throttled = Disturbance { throttled_ns: Some(ms(40)), steal_ns: Some(ms(10)), ..quiet };
@@ -112,7 +114,7 @@ mod tests {
         );
         let stolen = Disturbance { steal_ns: Some(ms(10)), ..quiet };
         assert_eq!(late(Some(ms(3)), &stolen), "1 ms ended 3 ms late: 3 ms waiting for a CPU, 10 ms stolen in 900 ms");
-        let missed = LateWait::of(Wait { ended: Ended::Missed, ..wait(None) }, &quiet);
+        let missed = LateWait::of(Wait { ended: Ended::Missed, ..wait(None) }, &quiet, None);
         assert_eq!(missed.to_string(), "1 ms missed its deadline by 3 ms: the wait before it ended too late");
     }
 }

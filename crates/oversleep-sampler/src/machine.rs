@@ -10,6 +10,10 @@ pub struct MachineState {
     pub clock_source: Option<String>,
     /// The CPU quota of this process; `None` where there is none or it isn't known.
     pub quota_cpus: Option<f64>,
+    /// The weight of this process's control group.
+    pub weight: Option<i64>,
+    /// CPUs that are online.
+    pub cpus: Option<i64>,
     /// The timer slack of threads.
     pub slack: Option<Nanos>,
     /// Whether the machine runs on battery.
@@ -22,6 +26,8 @@ impl MachineState {
         MachineState {
             clock_source: facts.text(FactName::ClocksourceCurrent).map(str::to_owned),
             quota_cpus: facts.real(FactName::CgroupCpuQuotaCpus),
+            weight: facts.integer(FactName::CgroupCpuWeight),
+            cpus: facts.integer(FactName::CpuCount),
             slack: facts.nanos(FactName::TimerSlack),
             is_on_battery: facts.flag(FactName::PowerOnBattery).unwrap_or(false),
         }

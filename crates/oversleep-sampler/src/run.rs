@@ -33,7 +33,8 @@ fn sample(bench: &Bench, waiter: &mut dyn Waiter, sampling: &Sampling, with: &mu
     let (mut facts_at, mut clocks_at) = (bench.stamp() + FACTS_EVERY, bench.stamp());
     // Whether a wait ended so late that the run ends.
     let mut add = |waits: Vec<Wait>, with: &mut Lend<'_>| {
-        let burst = Burst { waits, after: bench.platform().counters() };
+        let platform = bench.platform();
+        let burst = Burst { waits, after: platform.counters(), unix_s: platform.unix_time_s() };
         let mut is_broken = false;
         with(&mut |sampler| {
             sampler.add(&burst);

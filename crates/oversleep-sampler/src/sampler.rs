@@ -199,7 +199,7 @@ impl Sampler {
         };
         for wait in burst.waits.iter().filter(is_late) {
             self.late_count += 1;
-            self.late.push_back(LateWait::of(*wait, &during));
+            self.late.push_back(LateWait::of(*wait, &during, burst.unix_s));
         }
         self.late.drain(..self.late.len().saturating_sub(LATE_MAX));
     }

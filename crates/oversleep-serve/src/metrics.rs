@@ -236,7 +236,7 @@ impl Snapshot<'_> {
             .filter_map(|(name, help, span)| Some(number(name, help, Type::Counter, "seconds", span?.0 as f64 * 1e-9)));
         let counted = counts.into_iter().map(|(name, help, count)| number(name, help, Type::Counter, "", count as f64));
         let rate = number("oversleep_rate_hz", "Waits per second at present.", Type::Gauge, "", rate);
-        let cpus = self.facts.integer(FactName::CpuCount);
+        let cpus = first.machine().cpus;
         let cpus = cpus.map(|cpus| number("oversleep_cpus", "CPUs of the machine.", Type::Gauge, "", cpus as f64));
         known.chain(counted).chain([rate]).chain(cpus).collect()
     }
@@ -281,8 +281,8 @@ impl Snapshot<'_> {
         let own = [
             of("policy", text(FactName::SchedPolicy)),
             of("slack", slack),
-            of("weight", text(FactName::CgroupCpuWeight)),
-            of("quota", quota.or_else(|| text(FactName::CgroupCpuQuotaCpus))),
+            of("weight", state.and_then(|state| state.weight).map(|weight| weight.to_string())),
+            of("quota", quota),
         ];
         let info = |name, help, labels| Family {
             name,

@@ -16,7 +16,9 @@ const DAY: i64 = 24 * HOUR;
 struct Machine {
     now: i64,
     totals: Disturbance,
-    slept: i64,
+    /// When it sleeps, and for how long. Its clock stands still meanwhile.
+    suspends: Vec<(i64, i64)>,
+    has_gone_back: bool,
 }
 
 impl Machine {
@@ -29,7 +31,9 @@ impl Machine {
             suspended_ns: zero,
             ..Disturbance::default()
         };
-        Machine { now: 0, totals, slept: 0 }
+        // The next one is the last of them.
+        let suspends = vec![(3 * DAY + 5 * HOUR, 600 * SECOND), (3 * DAY, 8 * HOUR)];
+        Machine { now: 0, totals, suspends, has_gone_back: false }
     }
 
     fn reading(&self) -> CounterReading {
@@ -37,10 +41,11 @@ impl Machine {
     }
 
     fn state(&self) -> MachineState {
-        let has_quota = (5 * DAY..6 * DAY).contains(&self.now);
         MachineState {
             clock_source: Some(if self.now < 4 * DAY { "tsc" } else { "hpet" }.to_owned()),
-            quota_cpus: has_quota.then_some(0.5),
+            quota_cpus: self.is_throttled().then_some(0.5),
+            weight: Some(100),
+            cpus: Some(if self.now < 6 * DAY { 2 } else { 4 }),
             slack: Some(Nanos(50_000)),
             is_on_battery: false,
         }
@@ -57,8 +62,8 @@ impl Machine {
         };
         self.now += requested.0 + late;
         // One tick of a 32-bit count of milliseconds after 49 days would be like this: the clock shows an earlier time.
-        let ended = if self.now / HOUR == 20 && kind == Kind::Pause && self.slept == 0 {
-            self.slept = -1;
+        let ended = if self.now / HOUR == 20 && kind == Kind::Pause && !self.has_gone_back {
+            self.has_gone_back = true;
             Ended::Backward
         } else {
             Ended::TimedOut
@@ -81,11 +86,10 @@ impl Machine {
         if self.now > 2 * DAY && self.totals.steal_ns > Some(Nanos(10 * SECOND)) && self.now < 2 * DAY + HOUR / 2 {
             self.totals.steal_ns = Some(Nanos(123));
         }
-        if self.now > 3 * DAY && self.slept <= 0 {
-            self.slept = 8 * HOUR;
-            add(&mut self.totals.suspended_ns, self.slept);
+        if let Some((_, length)) = self.suspends.pop_if(|(at, _)| *at < self.now) {
+            add(&mut self.totals.suspended_ns, length);
         }
-        Burst { waits, after: self.reading() }
+        Burst { waits, after: self.reading(), unix_s: None }
     }
 }
 
@@ -131,7 +135,7 @@ fn a_sum_never_falls_where_waits_end_early_and_what_it_leaves_out_is_a_counter_o
             ended: Ended::TimedOut,
             run_delay: None,
         };
-        sampler.add(&Burst { waits: vec![wait], after: CounterReading::default() });
+        sampler.add(&Burst { waits: vec![wait], after: CounterReading::default(), unix_s: None });
         whole += late;
         let now = sums(&families(&sampler));
         assert!(now.iter().zip(&before).all(|(now, before)| now >= before), "{late}: {before:?} {now:?}");
@@ -141,6 +145,12 @@ fn a_sum_never_falls_where_waits_end_early_and_what_it_leaves_out_is_a_counter_o
     assert!((early - 0.005_900_001).abs() < 1e-12, "{early}");
     let sum: f64 = before.iter().sum();
     assert!((sum - early - whole as f64 * 1e-9).abs() < 1e-12, "the sum of all is their difference");
+}
+
+/// The value of a label of a family's only sample.
+fn label<'a>(families: &'a [Family], name: &str, label: &str) -> Option<&'a str> {
+    let family = families.iter().find(|family| family.name == name)?;
+    family.samples[0].labels.iter().find(|(of, _)| *of == label).map(|(_, value)| value.as_str())
 }
 
 fn counter(families: &[Family], name: &str) -> f64 {
@@ -167,7 +177,12 @@ fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
         if machine.now / HOUR > hours {
             hours = machine.now / HOUR;
             sampler.note(machine.state());
-            let now = counters(&families(&sampler));
+            let shown = families(&sampler);
+            let source = if hours < 4 * 24 { "tsc" } else { "hpet" };
+            assert_eq!(label(&shown, "oversleep_machine", "clocksource"), Some(source), "hour {hours}");
+            let quota = (5 * 24..6 * 24).contains(&hours).then_some("0.50");
+            assert_eq!(label(&shown, "oversleep_sampler", "quota"), quota, "hour {hours}");
+            let now = counters(&shown);
             for (name, before) in &before {
                 let now = now.iter().find(|(has, _)| has == name).map(|(_, now)| *now);
                 assert!(now >= Some(*before), "hour {hours}: {name} {before} {now:?}");
@@ -179,9 +194,10 @@ fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
         }
     }
     let (burst, pause) = (sampler.tally(Kind::Burst), sampler.tally(Kind::Pause));
-    // The burst of the suspend, and the pause during which the clock went backward.
-    assert_eq!((burst.discarded, pause.discarded), (8, 2));
-    assert_eq!(sampler.sums().suspended, Some(Nanos(8 * HOUR)));
+    // The bursts of the suspends with their pauses, and the pause during which the clock went backward.
+    assert_eq!((burst.discarded, pause.discarded), (16, 3));
+    assert_eq!(pause.lateness.max(), Some(40_000_000), "a suspend makes no wait late");
+    assert_eq!(sampler.sums().suspended, Some(Nanos(8 * HOUR + 600 * SECOND)));
     assert_eq!(sampler.sums().unknown_windows, 1, "the counter of steal wrapped once");
     assert_eq!(sampler.sums().steal, Some(Nanos(1_000_000 * (sampler.bursts() as i64 - 1))), "and lost that window");
     assert_eq!((sampler.clock_source_changes(), sampler.quota_changes()), (1, 2));
@@ -192,8 +208,8 @@ fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
     assert!(sampler.late_after(0).all(|late| late.causes[0].0 == Cause::Throttled));
     let now = families(&sampler);
     for (name, value) in [
-        ("oversleep_wait_discarded_total", 10.0),
-        ("oversleep_suspended_seconds_total", 8.0 * 3_600.0),
+        ("oversleep_wait_discarded_total", 19.0),
+        ("oversleep_suspended_seconds_total", 8.0 * 3_600.0 + 600.0),
         ("oversleep_unknown_windows_total", 1.0),
         ("oversleep_clocksource_changes_total", 1.0),
         ("oversleep_quota_changes_total", 2.0),
@@ -203,6 +219,8 @@ fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
     ] {
         assert!((counter(&now, name) - value).abs() < 1e-6, "{name}: {} {value}", counter(&now, name));
     }
+    let gauge = |name| now.iter().find(|family| family.name == name).map(|family| family.samples[0].value.clone());
+    assert_eq!(gauge("oversleep_cpus"), Some(Value::Number(4.0)), "those that it has now");
     let series = sampler.series("monotonic");
     assert!(series[0].rounds.len() <= 64 && sampler.covered() <= Nanos(HOUR + 120 * SECOND), "{}", sampler.covered());
     assert_eq!(series[0].distribution.count(), series[0].counts.recorded);
@@ -212,7 +230,7 @@ fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
 fn what_the_counters_never_tell_stays_unknown() {
     let mut sampler = Sampler::new(Sampling::of("nanosleep"), CounterReading::default(), MachineState::default());
     let after = CounterReading { at: Nanos(SECOND), totals: Disturbance::default() };
-    sampler.add(&Burst { waits: Vec::new(), after });
+    sampler.add(&Burst { waits: Vec::new(), after, unix_s: None });
     assert_eq!((sampler.sums().steal, sampler.sums().unknown_windows), (None, 0));
 }
 

@@ -46,7 +46,7 @@ pub mod wakes;
 
 pub use builder::Builder;
 pub use event::{Event, Kind};
-pub use machine::Machine;
+pub use machine::{Machine, Occupied};
 pub use oversleep_record::observed::{period, wait};
 pub use oversleep_system::calls;
 pub use part::{Part, Parts};

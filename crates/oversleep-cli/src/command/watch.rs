@@ -11,6 +11,8 @@ use oversleep_record::{CommandName, Nanos};
 use oversleep_sampler::Sampling;
 use oversleep_system::examples::Examples;
 
+use super::live::lacking::lacking;
+use super::live::watching::watched;
 use super::live::who::Witness;
 use super::live::witness::{self, Choice};
 use super::live::{self, Shown, remote, reserved, threads};
@@ -18,9 +20,8 @@ use super::measuring;
 use crate::args::{AMOUNT, MachineArgs, OutputArgs, value};
 use crate::command::spec::{WATCHES, examples, exits};
 use crate::exit::{self, Exit, Failure};
-use crate::interrupt;
 use crate::message;
-use crate::output::{self, Delivery, rescue};
+use crate::output::{self, Delivery};
 use crate::request::{machine, names};
 
 /// Examples with names of this system.
@@ -38,8 +39,9 @@ fn examples_here() -> String {
 /// Watch how late waits end, at less than a thousandth of a CPU, and name late ones as they happen
 ///
 /// Ten waits a second: eight of 1 ms in a row, and a pause of random length, which is measured as well. It pauses longer
-/// where that takes more than a thousandth of a CPU. A late wait is named with what the counters say of it: how long the
-/// thread waited for a CPU, and how much time was stolen or throttled meanwhile.
+/// where that takes more than a thousandth of a CPU. A late wait is named, at its time in UTC, with what the counters say of
+/// it: how long the thread waited for a CPU, and how much time was stolen or throttled meanwhile. Windows and macOS count
+/// none of these three.
 #[derive(Args, Debug)]
 #[command(before_help = examples_here(), after_help = exits("", WATCHES))]
 pub(super) struct Watch {
@@ -62,7 +64,8 @@ pub(super) struct Watch {
     /// What names a late wait's causes [default: kernel where that is granted]
     ///
     /// kernel: events of the kernel, as `oversleep why` follows them: who ran instead (Linux, root or CAP_BPF and
-    /// CAP_PERFMON). A program in the kernel then runs at each switch of this machine. counters: what this process counts.
+    /// CAP_PERFMON; Windows, an administrator, and only where you choose it). A program in the kernel then runs at each
+    /// switch of this machine. counters: what this process counts.
     #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
     by: Option<Choice>,
 
@@ -112,15 +115,18 @@ impl Watch {
         }
         let (delivery, shown) = prepared(shown, &self.output, true)?;
         let stop = StopFlag::new();
-        let signals = interrupt::raise_on_signal(&stop);
-        if !self.output.quiet {
-            message::note(begin);
-        }
-        let file = remote::follow(url, &stop, self.time, self.late, shown);
-        drop(signals);
-        let file = file?;
-        delivery.deliver(&file, output::stem(&file))?;
+        let file = watched(&stop, || {
+            say(begin, &self.output);
+            remote::follow(url, &stop, self.time, self.late, shown)
+        })?;
+        delivery.deliver(&*file, output::stem(&file))?;
         measuring::ended(&file).map(|_| exit::of_result(&file))
+    }
+}
+
+fn say(words: &str, output: &OutputArgs) {
+    if !output.quiet {
+        message::note(words);
     }
 }
 
@@ -188,17 +194,11 @@ fn sampled(run: Run, output: &OutputArgs, events: Option<&Path>, begin: &str) ->
     let live = |cpu| lab.live(sampling.clone(), cpu, command, output.name.clone(), &stop).map(Arc::new);
     let lives: Vec<Arc<Live>> =
         cpus.into_iter().map(live).collect::<Result<_, _>>().map_err(|error| measuring::explain(&error))?;
-    let signals = interrupt::raise_on_signal(&stop);
-    if !output.quiet {
-        message::note(begin);
-    }
-    let file = live::sample(&lives, &stop, time, shown, &mut witness).map(|file| {
-        let file = Arc::new(file);
-        rescue::hold(&file, output::stem(&file));
-        file
-    });
-    drop(signals);
-    let file = file?;
+    let file = watched(&stop, || {
+        say(begin, output);
+        lacking(&oversleep_native::here().counters().totals).iter().for_each(|words| say(words, output));
+        live::sample(&lives, &stop, time, shown, &mut witness)
+    })?;
     for live in &lives {
         if let Some(broken) = live.sampler().broken_by() {
             let cpu = live.cpu().map(|cpu| format!(" on CPU {cpu}")).unwrap_or_default();

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use oversleep_record::ResultFile;
+
 use super::support::{Home, SHORT};
 
 /// Whether this command has archives.
@@ -61,7 +63,7 @@ fn results_are_added_once_and_answer_questions() {
     assert_eq!(again.stdout, "Added 0 results: 0 rows in 0 files, 1 result known already.\n");
     assert!(again.stderr.contains("'web-1.json' is in the archive already; nothing was added"), "{}", again.stderr);
     let table = home.run(["archive", "query", "fleet", "count p50 by machine"]).fine().stdout;
-    assert!(table.contains("web-1") && table.contains("web-2") && table.contains(" µs"), "{table}");
+    assert!(table.contains("web-1") && table.contains("web-2") && table.contains("p50"), "{table}");
     let csv = home.run(["archive", "query", "fleet", "machines", "--where", "since=1d", "--csv"]).fine().stdout;
     assert!(csv.starts_with("machines\r\n2\r\n"), "{csv}");
     let json = home.run(["archive", "query", "fleet", "rows by machine", "--json"]).fine().stdout;
@@ -80,6 +82,30 @@ fn results_are_added_once_and_answer_questions() {
     fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
     let check = home.run(["archive", "check", "fleet"]).with_code(3).stdout;
     assert!(check.contains("restore it from a copy"), "{check}");
+}
+
+#[test]
+fn the_hours_that_serve_writes_are_added_under_the_name_it_serves_under() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = Home::new();
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--for", "1500ms", "--quiet", "--name", "web-17", "--hourly", "h"];
+    (0..2).for_each(|_| _ = home.run(serve).fine());
+    let paths = fs::read_dir(home.path().join("h")).unwrap().map(|entry| entry.unwrap().path());
+    let paths: Vec<String> = paths.map(|path| path.display().to_string()).collect();
+    let add = ["archive", "add", "fleet"].into_iter().chain(paths.iter().map(String::as_str));
+    let added = home.run(add.clone()).fine().stdout;
+    let (hours, rows) = (paths.len(), 2 * paths.len());
+    assert!(added.starts_with(&format!("Added {hours} results: {rows} rows in ")), "{added}");
+    let again = home.run(add).fine().stdout;
+    assert!(again.contains(&format!("{hours} results known already")), "{again}");
+    let of_file = |path: &String| ResultFile::read(&fs::read(path).unwrap()).unwrap();
+    let short: u64 = paths.iter().map(|path| of_file(path).series[0].counts.recorded).sum();
+    let query = ["archive", "query", "fleet", "count by machine", "--where", "request=1ms", "--csv"];
+    let answer = home.run(query).fine().stdout;
+    assert!(answer.contains("web-17") && answer.contains(&format!("{short}\r\n")), "{short}: {answer}");
+    assert_eq!(answer.lines().count(), 2, "{answer}");
 }
 
 #[test]

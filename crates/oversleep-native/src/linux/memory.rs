@@ -11,6 +11,16 @@ pub fn give_back_freed() {
     }
 }
 
+/// Lets all threads allocate from one heap. Of several, each keeps what it once took: threads that answer many clients leave
+/// little of it that can be given back.
+pub fn use_one_heap() {
+    // SAFETY: it only sets a number. https://man7.org/linux/man-pages/man3/mallopt.3.html
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// Takes the pages of the program's file out of this process: they stay in the page cache, and those that are used again
 /// come back by a fault of about 1 µs for 16 of them. The start of a program touches most of its code, of which a long
 /// run uses a small part.

@@ -53,6 +53,21 @@ pub struct Process {
     pub parent: Option<u32>,
 }
 
+/// When a task had a CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occupied {
+    /// The task's name.
+    pub name: String,
+    /// Its thread id.
+    pub tid: u32,
+    /// Its process.
+    pub tgid: u32,
+    /// When it began, on the stream's clock in ns.
+    pub from: u64,
+    /// When it ended.
+    pub to: u64,
+}
+
 /// The state machine; see the module's description.
 #[derive(Debug)]
 pub struct Machine {
@@ -125,12 +140,18 @@ impl Machine {
         self.threads.values().filter(|open| open.returned.is_some()).filter_map(|open| self.wait_of(open))
     }
 
-    /// Who had that CPU at some time between these two, as far as a followed thread waited for it then: name, thread, and
-    /// the begin and the end of each turn, in the order of time.
-    pub fn turns(&self, cpu: u16, from: u64, to: u64) -> impl Iterator<Item = (String, u32, u64, u64)> {
+    /// Who had that CPU at some time between these two, as far as a followed thread waited for it then, in the order of
+    /// time.
+    pub fn turns(&self, cpu: u16, from: u64, to: u64) -> impl Iterator<Item = Occupied> {
         let turns = self.turns.get(&cpu).into_iter().flatten();
         let turns = turns.filter(move |turn| turn.from < to && turn.to > from);
-        turns.map(|turn| (event::text(&turn.name), turn.tid, turn.from, turn.to))
+        turns.map(|turn| Occupied {
+            name: event::text(&turn.name),
+            tid: turn.tid,
+            tgid: turn.tgid,
+            from: turn.from,
+            to: turn.to,
+        })
     }
 
     /// Ends the stream. A wait whose call has returned is finished; every other open wait is counted as unfinished.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use oversleep_record::date::Utc;
 use oversleep_record::{Distribution, Nanos};
 use oversleep_sampler::{Cause, Ended, Kind, LateWait, Sampler, Wait};
 use serde::{Deserialize, Serialize};
@@ -126,10 +127,23 @@ pub struct Named {
     pub kernel: Option<Account>,
 }
 
+impl Named {
+    /// When it ended: by the clock on the wall, as logs have it, or else since sampling began.
+    pub fn when(&self) -> String {
+        let utc = self.wait.unix_s.and_then(Utc::of_unix);
+        let clock = utc.map(|Utc { hour, minute, second, .. }| format!("{hour:02}:{minute:02}:{second:02}Z"));
+        clock.unwrap_or_else(|| self.wait.wait.end.to_string())
+    }
+}
+
 /// A late wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Late {
+    /// Since sampling began.
     pub at_ns: Nanos,
+    /// The same moment of the wall clock.
+    #[serde(default)]
+    unix_s: Option<i64>,
     wait: String,
     cpu: Option<u32>,
     /// `burst` or `pause`.
@@ -160,6 +174,7 @@ impl Late {
         let cause = |(cause, ns): &(Cause, Nanos)| CauseTime { cause: cause.as_str().to_owned(), ns: *ns };
         Late {
             at_ns: end,
+            unix_s: late.unix_s,
             wait: wait.to_owned(),
             cpu,
             kind: if kind == Kind::Pause { PAUSE } else { "burst" }.to_owned(),
@@ -195,7 +210,8 @@ impl From<&Late> for LateWait {
             ended: if late.missed { Ended::Missed } else { Ended::TimedOut },
             run_delay: None,
         };
-        LateWait { wait, causes: late.causes.iter().filter_map(known).collect(), window: late.window_ns }
+        let causes = late.causes.iter().filter_map(known).collect();
+        LateWait { wait, causes, window: late.window_ns, unix_s: late.unix_s }
     }
 }
 
@@ -221,13 +237,17 @@ mod tests {
             run_delay: None,
         };
         let causes = vec![(Cause::Throttled, Nanos(7)), (Cause::Preempted, Nanos(2))];
-        let late = LateWait { wait, causes, window: Nanos(9) };
+        let late = LateWait { wait, causes, window: Nanos(9), unix_s: Some(1_764_424_985) };
         let text = Line::Late(Box::new(Late::of(&late, "nanosleep", Some(3)))).text();
         assert!(
-            text.starts_with(r#"{"event":"late","at_ns":5000,"wait":"nanosleep","cpu":3,"kind":"pause""#),
+            text.starts_with(r#"{"event":"late","at_ns":5000,"unix_s":1764424985,"wait":"nanosleep","cpu":3,"#),
             "{text}"
         );
         let Ok(Line::Late(read)) = serde_json::from_str(&text) else { panic!("{text}") };
         assert_eq!(LateWait::from(&*read), late);
+        let named = Named { wait: late, kernel: None };
+        assert_eq!(named.when(), "14:03:05Z");
+        let undated = LateWait { unix_s: None, ..named.wait };
+        assert_eq!(Named { wait: undated, kernel: None }.when(), "5 µs");
     }
 }

@@ -1,5 +1,6 @@
 //! Commands that sample for as long as somebody looks on.
 
+pub(super) mod lacking;
 pub(super) mod lines;
 pub(super) mod remote;
 pub(super) mod reserved;
@@ -8,6 +9,7 @@ mod screen;
 mod table;
 pub(super) mod threads;
 mod view;
+pub(super) mod watching;
 pub(super) mod who;
 pub(super) mod witness;
 

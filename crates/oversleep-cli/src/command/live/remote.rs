@@ -170,7 +170,8 @@ mod tests {
             ended: Ended::TimedOut,
             run_delay: None,
         };
-        sampler.add(&Burst { waits: ends_ms.iter().map(wait).collect(), after: CounterReading::default() });
+        let waits = ends_ms.iter().map(wait).collect();
+        sampler.add(&Burst { waits, after: CounterReading::default(), unix_s: Some(1_764_424_985) });
         let second = Second::of(&sampler, None, Duration::ZERO);
         let late = sampler.late_after(0).map(|wait| Named { wait: wait.clone(), kernel: None });
         State { second, late: late.collect(), others: 0 }

@@ -138,7 +138,8 @@ mod tests {
         let totals = Disturbance { steal_ns: Some(Nanos::from_millis(250)), ..Disturbance::default() };
         let before = CounterReading { at: Nanos::ZERO, totals: Disturbance { steal_ns: Some(Nanos::ZERO), ..totals } };
         sampler.begin(before);
-        sampler.add(&Burst { waits, after: CounterReading { at: Nanos::from_millis(900), totals } });
+        let after = CounterReading { at: Nanos::from_millis(900), totals };
+        sampler.add(&Burst { waits, after, unix_s: None });
         let second = Second::of(&sampler, None, Duration::from_secs(1));
         let histogram = Some(sampler.tally(Kind::Burst).lateness.clone());
         let seen = Seen { second, late: Vec::new(), late_seen: 0, histogram };

@@ -3,9 +3,8 @@
 use super::lines::{Late, Line, Seen};
 use super::screen::Screen;
 use super::table;
+use super::watching::Lines;
 use crate::exit::Failure;
-use crate::message;
-use crate::output::stdout::{self, Reader};
 
 /// What is shown meanwhile.
 #[derive(Clone, Copy, Debug)]
@@ -28,14 +27,15 @@ pub struct View {
     late_seen: Vec<u64>,
     late_by_second: Vec<Option<i64>>,
     count: u64,
-    is_reader_gone: bool,
+    lines: Lines,
 }
 
 impl View {
     /// An empty one.
     pub fn new(shown: Shown) -> View {
         let screen = Screen::new(shown.has_table && !shown.has_json_lines);
-        View { shown, screen, late_seen: Vec::new(), late_by_second: Vec::new(), count: 0, is_reader_gone: false }
+        let lines = Lines::new(shown.is_stdout_taken);
+        View { shown, screen, late_seen: Vec::new(), late_by_second: Vec::new(), count: 0, lines }
     }
 
     /// How many late waits of the sampler at that place were known when it was last shown.
@@ -62,12 +62,12 @@ impl View {
             match self.shown.has_json_lines {
                 true => {
                     let line = Late::of(&late.wait, &of.wait, of.cpu).with(late.kernel.clone());
-                    self.line(&Line::Late(Box::new(line)).text())?;
+                    self.lines.line(&Line::Late(Box::new(line)).text())?;
                 }
                 false => {
-                    self.line(&format!("{:>10}  {cpu}{}", late.wait.wait.end, late.wait))?;
+                    self.lines.line(&format!("{:>10}  {cpu}{}", late.when(), late.wait))?;
                     if let Some(kernel) = &late.kernel {
-                        self.line(&format!("{:>10}  {}", "", kernel.words()))?;
+                        self.lines.line(&format!("{:>10}  {}", "", kernel.words()))?;
                     }
                 }
             }
@@ -75,7 +75,7 @@ impl View {
         if is_due {
             if self.shown.has_json_lines {
                 for seen in seen {
-                    self.line(&Line::Second(Box::new(seen.second.clone())).text())?;
+                    self.lines.line(&Line::Second(Box::new(seen.second.clone())).text())?;
                 }
             }
             let count = seen.iter().map(|seen| seen.second.count()).sum();
@@ -91,23 +91,11 @@ impl View {
 
     /// Whether nobody reads the lines that are all that is shown.
     pub fn is_over(&self) -> bool {
-        self.is_reader_gone && self.shown.has_json_lines
+        self.lines.is_reader_gone() && self.shown.has_json_lines
     }
 
     /// Takes the table off the terminal.
     pub fn clear(&mut self) {
         self.screen.clear();
-    }
-
-    fn line(&mut self, line: &str) -> Result<(), Failure> {
-        if self.is_reader_gone {
-            return Ok(());
-        }
-        if self.shown.is_stdout_taken {
-            message::note(line);
-            return Ok(());
-        }
-        self.is_reader_gone = stdout::text(&format!("{line}\n"))? == Reader::Gone;
-        Ok(())
     }
 }

@@ -13,7 +13,7 @@ use oversleep_record::words::counted;
 use oversleep_report::view::observed::irq_words;
 use oversleep_why::calls::Arch;
 use oversleep_why::recording::{Meta, Recorder};
-use oversleep_why::{Event, Machine, Wait};
+use oversleep_why::{Event, Machine, Occupied, Wait};
 use serde::{Deserialize, Serialize};
 
 use super::threads::NAME;
@@ -27,6 +27,8 @@ const WAITS_MAX: usize = 1_024;
 const EVENTS_MAX: usize = 16_384;
 /// The most tasks that are named for one wait.
 const NAMED_MAX: usize = 3;
+/// What a thread of this process is named, whatever its own name: no program of yours ran then.
+const OWN: &str = "oversleep itself";
 /// How far back the turns before a late wait are told.
 const BEFORE_NS: u64 = 10_000_000;
 
@@ -62,6 +64,9 @@ pub struct Ran {
     pub process: Option<String>,
     /// Its thread id.
     pub tid: u32,
+    /// Whether it is a thread of the process that samples.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_own: bool,
     /// For how long.
     pub ns: Nanos,
 }
@@ -72,6 +77,7 @@ impl Account {
             name: of.name.clone(),
             process: of.process.clone(),
             tid: of.tid,
+            is_own: of.tgid == wait.tgid,
             ns: nanos(of.ran_ns),
         };
         Account { parts: wait.parts, ran: wait.culprits.iter().map(ran).collect(), irq: wait.irq_cause.clone() }
@@ -101,6 +107,9 @@ impl Account {
 
 impl Ran {
     fn words(&self) -> String {
+        if self.is_own {
+            return format!("{OWN} ({}) {}", self.tid, self.ns);
+        }
         let process = self.process.as_ref().map(|process| format!(" of {process}")).unwrap_or_default();
         format!("{}{process} ({}) {}", self.name, self.tid, self.ns)
     }
@@ -153,13 +162,8 @@ impl Witness {
         let Some(wait) = self.wait(thread, end, lateness) else { return Vec::new() };
         let Some(cpu) = wait.cpu else { return Vec::new() };
         let from = wait.deadline.saturating_sub(BEFORE_NS);
-        let line = |(name, tid, from, to): (String, u32, u64, u64)| {
-            let begun = Nanos(signed(from) - signed(wait.deadline));
-            let when = if begun < Nanos::ZERO { "before" } else { "after" };
-            let (begun, ran) = (Nanos(begun.0.abs()), nanos(to.saturating_sub(from)));
-            format!("CPU {cpu}: {name} ({tid}) for {ran}, from {begun} {when} the deadline")
-        };
-        self.machine.turns(cpu, from, wait.end).filter(|turn| turn.1 != wait.tid).map(line).collect()
+        let turns = self.machine.turns(cpu, from, wait.end).filter(|turn| turn.tid != wait.tid);
+        turns.map(|turn| turn_before(&turn, cpu, &wait)).collect()
     }
 
     /// Writes the kept events as a recording that `oversleep why` reads.
@@ -185,6 +189,15 @@ impl Witness {
         };
         write().map(drop).map_err(|error: std::io::Error| Failure::failed(why_not(path, &error)))
     }
+}
+
+/// Who had the CPU of a late wait, and when that was.
+fn turn_before(turn: &Occupied, cpu: u16, wait: &Wait) -> String {
+    let begun = Nanos(signed(turn.from) - signed(wait.deadline));
+    let when = if begun < Nanos::ZERO { "before" } else { "after" };
+    let (begun, ran) = (Nanos(begun.0.abs()), nanos(turn.to.saturating_sub(turn.from)));
+    let name = if turn.tgid == wait.tgid { OWN } else { turn.name.as_str() };
+    format!("CPU {cpu}: {name} ({}) for {ran}, from {begun} {when} the deadline", turn.tid)
 }
 
 /// The last wait of the thread whose call ended between the deadline and that end.
@@ -254,6 +267,22 @@ mod tests {
             json!({ "parts": { "irq": 2_500_000, "runq": 500_000 }, "irq_cause": { "what": "idle", "state": 2 } });
         assert_eq!(words(idle), "timer interrupt 2.5 ms late: the CPU was idle (state 2)");
         assert_eq!(words(json!({ "parts": { "slack": 3_000_000 } })), "most of it, 3 ms: timer slack");
+    }
+
+    #[test]
+    fn threads_of_this_process_are_named_as_oversleep_itself() {
+        let mut own = task("serve", 7, 300_000);
+        own["tgid"] = json!(5);
+        let late = wait("sampler", 0, 3_000_000, &json!({ "parts": { "runq": 2_960_000 }, "culprits": [own] }));
+        let account = Account::of(&late);
+        assert_eq!(account.words(), "ran instead: oversleep itself (7) 300 µs");
+        let text = serde_json::to_string(&account.ran).expect("plain data");
+        assert_eq!(text, r#"[{"name":"serve","tid":7,"is_own":true,"ns":300000}]"#);
+        let turn = |tgid| Occupied { name: "hog".to_owned(), tid: 7, tgid, from: 500_000, to: 900_000 };
+        let late = wait("sampler", 1_000_000, 3_000_000, &json!({}));
+        let words = [5, 8].map(|tgid| turn_before(&turn(tgid), 1, &late));
+        assert_eq!(words[0], "CPU 1: oversleep itself (7) for 400 µs, from 500 µs before the deadline");
+        assert_eq!(words[1], "CPU 1: hog (7) for 400 µs, from 500 µs before the deadline");
     }
 
     #[test]

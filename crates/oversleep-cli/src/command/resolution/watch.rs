@@ -1,7 +1,5 @@
 //! `resolution watch`: reports changes while people use the machine, until Ctrl-C.
 
-use std::sync::Arc;
-
 use clap::Args;
 use oversleep_lab::watch::{Visit, Watched, who_is_unknown};
 use oversleep_measure::StopFlag;
@@ -10,12 +8,11 @@ use oversleep_record::change::Change;
 use oversleep_report::view::sections::watch::{in_a_line, since};
 
 use crate::args::{MachineArgs, OutputArgs, value};
+use crate::command::live::watching::{self, Lines};
 use crate::command::spec::{WATCHES, examples, exits};
 use crate::exit::{self, Exit, Failure};
-use crate::interrupt;
 use crate::message;
-use crate::output::stdout::Reader;
-use crate::output::{self, Delivery, rescue, stdout};
+use crate::output::{self, Delivery};
 use crate::request::machine;
 
 /// The number of observations of a model after its script has ended.
@@ -90,35 +87,23 @@ impl Watch {
         let delivery = Delivery::prepare(&self.output, false, self.machine.like.as_ref())?;
         let is_taken = delivery.takes_stdout();
         let stop = StopFlag::new();
-        let signals = interrupt::raise_on_signal(&stop);
-        self.begin(&lab, &watched);
-        let mut failed = None;
+        let (mut lines, mut failed) = (Lines::new(is_taken), None);
         let mut report = |change: &Change| {
             let line = format!("{:>10}  {}", since(change.at_ns), in_a_line(change).trim_end());
-            match is_taken {
-                true => message::note(&line),
-                false => {
-                    match stdout::text(&format!("{line}\n")) {
-                        // A watch without an end would go on for nobody.
-                        Ok(Reader::Gone) if watched.duration.is_none() => stop.raise(),
-                        Ok(Reader::Present | Reader::Gone) => {}
-                        Err(failure) => {
-                            failed.get_or_insert(failure);
-                            stop.raise();
-                        }
-                    }
-                }
+            if let Err(failure) = lines.line(&line) {
+                failed.get_or_insert(failure);
+            }
+            // A watch without an end would go on for nobody.
+            if failed.is_some() || (lines.is_reader_gone() && watched.duration.is_none()) {
+                stop.raise();
             }
         };
-        let result = lab.watch(&watched, &stop, &mut report).map(|file| {
-            let file = Arc::new(file);
-            rescue::hold(&file, output::stem(&file));
-            file
-        });
-        drop(signals);
-        let file = result.map_err(|error| Failure::failed(error.to_string()))?;
+        let file = watching::watched(&stop, || {
+            self.begin(&lab, &watched);
+            lab.watch(&watched, &stop, &mut report).map_err(|error| Failure::failed(error.to_string()))
+        })?;
         if !is_taken && failed.is_none() {
-            stdout::text("\n")?;
+            lines.line("")?;
         }
         delivery.deliver(&*file, output::stem(&file))?;
         match failed {

@@ -61,10 +61,10 @@ impl Hourly {
 
     fn write(&self, part: &ResultFile) -> Result<(), String> {
         let taken = part.taken_unix_s.and_then(Utc::of_unix);
-        let name = format!("{PREFIX}{}.json", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name));
-        let path = self.directory.join(name);
-        let written = Files::default().replace(&path, &|out| part.write_to(out));
-        written.map_err(|error| file::why_not(&path, &error))?;
+        let stem = format!("{PREFIX}{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name));
+        // Another process may write there, too, and begin in the same second.
+        let written = Files::default().create(&self.directory, &stem, "json", &|out| part.write_to(out));
+        written.map_err(|error| file::why_not(&self.directory, &error))?;
         for old in outdated(names(&self.directory)) {
             let _ = fs::remove_file(self.directory.join(old));
         }
@@ -87,7 +87,23 @@ fn outdated(mut names: Vec<String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_measure::StopFlag;
+
     use super::*;
+
+    #[test]
+    fn no_file_takes_the_place_of_another_one_of_the_same_second() {
+        let directory = tempfile::tempdir().expect("writable");
+        let lab = oversleep_lab::machines::load("linux-server-intel", &[], 1).expect("it is known");
+        let sampling = oversleep_sampler::Sampling::of("nanosleep");
+        let live = lab.live(sampling, None, oversleep_record::CommandName::Serve, None, &StopFlag::new());
+        let part = ResultFile { taken_unix_s: Some(1_764_385_200), ..live.expect("it has a clock").result() };
+        let hourly = Hourly::of(directory.path()).expect("writable");
+        (0..2).for_each(|_| hourly.write(&part).expect("writable"));
+        let mut all = names(directory.path());
+        all.sort();
+        assert_eq!(all, ["oversleep-hour-2025-11-29T03-00-00Z-2.json", "oversleep-hour-2025-11-29T03-00-00Z.json"]);
+    }
 
     #[test]
     fn the_files_of_two_days_are_kept_and_no_other_file_is_touched() {
