@@ -1,5 +1,6 @@
 //! What a large archive costs: `measure add DIR ROWS [HOSTS]` makes one of rows with 240 buckets, hour by hour of so many
-//! hosts (1,000), `measure query DIR`, `measure sql DIR` and `measure report DIR` ask it. Each prints the CPU time and the memory that it took, as Linux counts them.
+//! hosts (1,000), `measure query DIR`, `measure sql DIR` and `measure report DIR` ask it. Each prints the CPU time and the
+//! memory that it took, as Linux counts them.
 
 use std::path::Path;
 

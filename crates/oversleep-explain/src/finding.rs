@@ -12,8 +12,8 @@ use crate::read::{quiet_enough, sound};
 /// One finding of the registry: its documentation, its scope, its check and its remedies.
 #[derive(Debug)]
 pub struct FindingEntry {
-    /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general, R language runtimes, Y observed programs, F fleets),
-    /// three digits. Never reused.
+    /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general, R language runtimes, Y observed programs,
+    /// F fleets), three digits. Never reused.
     pub id: &'static str,
     /// Short name: `timer-slack`.
     pub name: &'static str,

@@ -100,8 +100,8 @@ struct Head {
     values: i64,
 }
 
-/// Reads a head, by `parquet.thrift`: field 2 is the size unpacked, 3 packed, and the first field of 5 (data), 7 (dictionary)
-/// and 8 (data, version 2) the number of values.
+/// Reads a head, by `parquet.thrift`: field 2 is the size unpacked, 3 packed, and the first field of 5 (data), 7
+/// (dictionary) and 8 (data, version 2) the number of values.
 fn head<R: Read>(bytes: &mut Compact<'_, R>) -> Result<Head, Fault> {
     let mut head = Head::default();
     bytes.structure(&mut |path, met| {

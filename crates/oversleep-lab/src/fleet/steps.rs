@@ -38,7 +38,9 @@ fn of_group(judging: &Judging<'_>, members: &[Profile]) -> Vec<Option<Step>> {
         let by = split.step - middle;
         let deviations = by / spread;
         let (before, after) = (split.before - member.middle, split.after - member.middle);
-        let is_away = after.abs() > before.abs() && stats::matters(after.exp()) && stats::matters(by.exp());
+        // One that is unlike its group over the whole span has a day since when only if most of it came then.
+        let before_most = if member.is_unlike(judging) { after.abs() / 2.0 } else { after.abs() };
+        let is_away = before.abs() < before_most && stats::matters(after.exp()) && stats::matters(by.exp());
         if deviations.abs() <= stats::unusual_from(count, comparisons) || !is_away {
             return None;
         }
@@ -57,10 +59,10 @@ fn of_group(judging: &Judging<'_>, members: &[Profile]) -> Vec<Option<Step>> {
     members.iter().map(step).collect()
 }
 
-/// The day at which a member that isn't unlike its group as a whole changed most surely, if it is sure.
+/// The day at which a member changed most surely, if it is sure.
 fn largest(judging: &Judging<'_>, member: &Profile) -> Option<(i32, Split, usize)> {
     let days: Vec<f64> = member.by_day.values().copied().collect();
-    if days.len() < DAYS_MIN || member.is_unlike(judging) {
+    if days.len() < DAYS_MIN {
         return None;
     }
     let places = SIDE_MIN..=days.len() - SIDE_MIN;

