@@ -1,17 +1,18 @@
-//! What a large archive costs: `measure add DIR ROWS` makes one of rows with 240 buckets, `measure query DIR` and
-//! `measure sql DIR` ask it. Each prints the CPU time and the memory that it took, as Linux counts them.
+//! What a large archive costs: `measure add DIR ROWS [HOSTS]` makes one of rows with 240 buckets, hour by hour of so many
+//! hosts (1,000), `measure query DIR`, `measure sql DIR` and `measure report DIR` ask it. Each prints the CPU time and the
+//! memory that it took, as Linux counts them.
 
 use std::path::Path;
 
 use oversleep_archive::store::{Adding, Archive};
-use oversleep_archive::{Digits, Filter, Gathering, Machine, Row, sql, views};
+use oversleep_archive::{Digits, Filter, FleetOfRows, Gathering, Machine, Row, sql, views};
 
-/// Rows of eight kernels on a thousand machines, an hour apart.
-fn row(number: i64) -> Row {
+/// Rows of eight kernels on so many machines, an hour apart.
+fn row(number: i64, hosts: i64) -> Row {
     let mut row = Row {
-        source: format!("{:016x}", (number % 1_000).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed())),
+        source: format!("{:016x}", (number % hosts).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed())),
         content: number,
-        taken_us: 1_700_000_000_000_000 + number / 1_000 * 3_600_000_000,
+        taken_us: 1_700_006_400_000_000 + number / hosts * 3_600_000_000,
         seconds: 3_600.0,
         tool: "oversleep 0.1.0".to_owned(),
         machine: Machine {
@@ -53,11 +54,12 @@ fn cost() -> String {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["add", folder, rows] => {
+        ["add", folder, rows, ref hosts @ ..] => {
+            let hosts = hosts.first().map_or(Ok(1_000), |hosts| hosts.parse())?;
             let archive = Archive::open_or_make(Path::new(folder))?;
             let mut adding = Adding::begin(&archive, Digits::Three)?;
             for number in 0..rows.parse()? {
-                adding.add_rows(vec![row(number)])?;
+                adding.add_rows(vec![row(number, hosts)])?;
             }
             adding.finish()?;
         }
@@ -67,11 +69,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             archive.gather(&mut gathering)??;
             gathering.finish().for_programs().iter().for_each(|line| println!("{}", line.join(",")));
         }
+        ["report", folder] => {
+            let fleet = FleetOfRows::of(&Archive::open(Path::new(folder))?, &Filter::default())?.judge();
+            println!("{} hosts, {} rows, {} findings", fleet.hosts, fleet.rows, fleet.findings.len());
+        }
         ["sql", folder] => {
             let table = sql::answer(&Archive::open(Path::new(folder))?, views::PORTABLE)?;
             table.rows.iter().for_each(|row| println!("{row:?}"));
         }
-        _ => return Err("measure add DIR ROWS | query DIR | sql DIR".into()),
+        _ => return Err("measure add DIR ROWS [HOSTS] | query DIR | report DIR | sql DIR".into()),
     }
     println!("{}", cost());
     Ok(())

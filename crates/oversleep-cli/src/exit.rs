@@ -30,12 +30,12 @@ pub enum Failure {
     /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),
-    /// A text that can't be understood.
+    /// A text that can't be understood, or a question for another program.
     #[error("{what}")]
     Misread {
         /// What is wrong with it.
         what: String,
-        /// The text, and a mark under what is wrong: lines of their own below the message.
+        /// The text and a mark under what is wrong, or what to type there: lines of their own below the message.
         next: Vec<String>,
     },
     /// Anything else that failed.

@@ -24,6 +24,8 @@ pub enum Scope {
     Wine,
     /// Results about observed programs, of any system. No other finding is checked in these.
     Observed,
+    /// Archives of many machines, which `archive report` judges. No result is of one.
+    Fleet,
 }
 
 impl Scope {
@@ -34,6 +36,7 @@ impl Scope {
             Scope::Os(os) | Scope::OsWhere(os, _) => file.platform.is(os),
             Scope::Except(os) => !file.platform.is(os),
             Scope::Wine => file.platform.is(Os::Windows),
+            Scope::Fleet => false,
         }
     }
 
@@ -43,7 +46,7 @@ impl Scope {
             Scope::OsWhere(_, condition) | Scope::Where(condition) => condition(file),
             Scope::Wine => file.environment.text(FactName::OsWineVersion).is_some(),
             Scope::Observed => file.observation.is_some(),
-            Scope::Anywhere | Scope::Os(_) | Scope::Except(_) => true,
+            Scope::Anywhere | Scope::Os(_) | Scope::Except(_) | Scope::Fleet => true,
         };
         self.includes_os_of(file) && holds
     }

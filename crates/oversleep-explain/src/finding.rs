@@ -12,8 +12,8 @@ use crate::read::{quiet_enough, sound};
 /// One finding of the registry: its documentation, its scope, its check and its remedies.
 #[derive(Debug)]
 pub struct FindingEntry {
-    /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general, R language runtimes, Y observed programs), three
-    /// digits. Never reused.
+    /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general, R language runtimes, Y observed programs,
+    /// F fleets), three digits. Never reused.
     pub id: &'static str,
     /// Short name: `timer-slack`.
     pub name: &'static str,
@@ -48,15 +48,18 @@ pub enum Check {
     Pair(PairCheck),
     /// By a rule that may find several instances, one for each cause or culprit.
     Causes(fn(&ResultFile) -> Checked<Vec<Conclusion>>),
+    /// Not in a result: an archive of many machines is judged as a whole.
+    OfFleet,
 }
 
 impl Check {
-    /// Runs the check on a result: one conclusion, or several that are all found.
+    /// Runs the check on a result: one conclusion, or several that are all found; none about fleets.
     pub fn run(&self, file: &ResultFile) -> Vec<Conclusion> {
         let checked = match self {
             Check::Rule(check) => check(file).map(|conclusion| vec![conclusion]),
             Check::Pair(pair) => pair.run(file).map(|conclusion| vec![conclusion]),
             Check::Causes(check) => check(file),
+            Check::OfFleet => Ok(Vec::new()),
         };
         checked.unwrap_or_else(|refusal| vec![refusal])
     }

@@ -19,6 +19,7 @@
 //! | `finding` | what a finding is, and the steps of comparing two series |
 //! | `remedies`, `tried` | what can be done, one entry each; what that gained, and what to try |
 //! | `findings` | what is checked, one entry each, naming its remedies |
+//! | [`fleet`] | the findings about many machines, which the laboratory judges |
 //! | `registry` | all entries, and what is asked of them |
 //! | [`verdict`] | what the waits of an observed program come to, from its parts and its findings |
 //!
@@ -54,6 +55,7 @@ pub mod verdicts;
 pub use entry::{Checked, Conclusion, InWords, RemedyEntry, Scope, Trial};
 pub use figures::is_gain;
 pub use finding::{Check, FindingEntry, Pair, PairCheck};
+pub use findings::fleet;
 pub use observed::period::{Loop, loops};
 pub use read::{COMMON_REQUEST, is_clock_a_system_call, is_undisturbed};
 pub use registry::{

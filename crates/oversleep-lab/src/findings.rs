@@ -32,6 +32,8 @@ pub enum ShownBy {
     Runtimes,
     /// The command `why`.
     Why,
+    /// The command `archive report`.
+    Archive,
 }
 
 /// The finding with that id or name.
@@ -39,6 +41,7 @@ pub fn named(id_or_name: &str) -> Option<Finding> {
     let entry = explain::entry(id_or_name)?;
     let shown_by = match entry.scope {
         Scope::Observed => ShownBy::Why,
+        Scope::Fleet => ShownBy::Archive,
         _ if entry.id.starts_with("OVS-R") => ShownBy::Runtimes,
         _ => experiment(entry.id).map_or(ShownBy::Check, ShownBy::Experiment),
     };
@@ -79,6 +82,7 @@ mod tests {
             ("fork-join-by-clock", ShownBy::Experiment(ExperimentId::D1)),
             ("cgroup-quota", ShownBy::Check),
             ("late-by-slack", ShownBy::Why),
+            ("host-unlike-its-group", ShownBy::Archive),
         ] {
             assert_eq!(named(name).map(|finding| finding.shown_by), Some(shown_by), "{name}");
         }

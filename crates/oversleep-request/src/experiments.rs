@@ -40,6 +40,7 @@ fn is_a_finding(finding: &Finding) -> String {
         ShownBy::Check => "every check looks for it: oversleep check".to_owned(),
         ShownBy::Runtimes => "`oversleep runtimes` looks for it".to_owned(),
         ShownBy::Why => "`oversleep why -- PROGRAM` looks for it".to_owned(),
+        ShownBy::Archive => "`oversleep archive report DIR` looks for it".to_owned(),
     };
     format!("'{name}' is a finding, not an experiment; {shown}. `oversleep explain {name}` explains it")
 }
@@ -70,5 +71,6 @@ mod tests {
         assert_eq!(error("ovs-l001"), of_slack);
         assert!(error("cgroup-quota").contains("; every check looks for it: oversleep check. "));
         assert!(error("late-by-slack").contains("`oversleep why -- PROGRAM` looks for it"));
+        assert!(error("OVS-F001").contains("`oversleep archive report DIR` looks for it"));
     }
 }

@@ -16,9 +16,10 @@ pub fn pages() -> Vec<Page> {
 fn index() -> Page {
     let mut text = head(SOURCE);
     text.push_str(
-        "# Findings\n\nA finding is a sentence about one machine, or about one observed program, that a result bears out. \
-         Every report checks all of them that fit what was measured and says of each: found, checked and not found, or \
-         inconclusive with the reason. `oversleep explain ID` prints one of these pages.\n",
+        "# Findings\n\nA finding is a sentence about one machine, or about one observed program, that a result bears out, \
+         or about the machines of a fleet, which an archive of results bears out. Every report checks all of them that fit \
+         what was measured and says of each: found, checked and not found, or inconclusive with the reason. `oversleep \
+         explain ID` prints one of these pages.\n",
     );
     for (letter, system) in [
         ("L", "Linux"),
@@ -27,6 +28,7 @@ fn index() -> Page {
         ("G", "Any system"),
         ("R", "Language runtimes"),
         ("Y", "Observed programs"),
+        ("F", "Fleets"),
     ] {
         text.push_str(&format!("\n## {system}\n\n"));
         let here = registry().iter().filter(|entry| entry.id.starts_with(&format!("OVS-{letter}")));

@@ -118,6 +118,41 @@ impl Row {
         self.beyond_from = beyond.map(|beyond| beyond.from);
     }
 
+    /// Cuts texts that are longer than so many bytes.
+    pub fn cut_texts(&mut self, most: usize) {
+        let is_long =
+            |map: &BTreeMap<String, String>| map.iter().any(|(name, text)| name.len() > most || text.len() > most);
+        let cut_map = |map: &BTreeMap<String, String>| {
+            map.iter().map(|(name, text)| (cut(name, most).to_owned(), cut(text, most).to_owned())).collect()
+        };
+        if is_long(&self.facts) {
+            self.facts = Arc::new(cut_map(&self.facts));
+        }
+        if is_long(&self.labels) {
+            self.labels = cut_map(&self.labels);
+        }
+        let Machine {
+            os,
+            os_version,
+            kernel,
+            cpu_model,
+            hypervisor,
+            container,
+            clocksource,
+            preemption,
+            libc,
+            governor,
+            ..
+        } = &mut self.machine;
+        let known = [os_version, kernel, cpu_model, hypervisor, container, clocksource, preemption, libc, governor];
+        let known = known.into_iter().chain([&mut self.name, &mut self.runtime]).flatten();
+        let own = [&mut self.source, &mut self.tool, os, &mut self.experiment, &mut self.subject];
+        let own = own.into_iter().chain([&mut self.quantity, &mut self.unit, &mut self.conditions]);
+        for text in known.chain(own) {
+            text.truncate(cut(text, most).len());
+        }
+    }
+
     /// All values. Its sum is as exact as [`Row::sum`].
     pub fn values(&self) -> Distribution {
         let mut values = Distribution::growing();
@@ -142,4 +177,10 @@ impl Row {
             values.add_beyond(distribution::Beyond { count: beyond, from, max: self.max });
         }
     }
+}
+
+/// The beginning of a text: whole characters of so many bytes.
+fn cut(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or_default();
+    &text[..end]
 }

@@ -117,6 +117,10 @@ impl<'a> Adding<'a> {
         for row in rows {
             writer.add(row.with_digits(self.digits))?;
         }
+        let is_full = writer.is_full();
+        if is_full {
+            self.end_days()?;
+        }
         self.limit_memory()?;
         Ok(Added::Rows(count))
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::folder::{self, Archive, COMPACTED, COMPLETE, PART};
 use super::read::Reader;
 use super::turn::Turn;
-use super::write::Writer;
+use super::write::{GROUPS_MAX, Writer};
 use super::{StoreError, all_columns};
 
 /// Files with more rows stay as they are: the list of contents of a merged file stays short.
@@ -53,19 +53,20 @@ impl Archive {
         for day in self.days()? {
             let (files, _) = self.files_of(&day)?;
             let before = files.len() as u64;
-            let mut rows = 0;
+            let (mut rows, mut groups) = (0, 0);
             let mut some = Vec::new();
             let mut merged = 0;
             for path in files {
-                let own = Reader::open(&path)?.rows();
-                if own >= ROWS_MAX {
+                let reader = Reader::open(&path)?;
+                let (own, filled) = (reader.rows(), reader.groups());
+                if own >= ROWS_MAX || filled >= GROUPS_MAX as u64 / 2 {
                     continue;
                 }
-                if rows + own > 2 * ROWS_MAX {
+                if rows + own > 2 * ROWS_MAX || groups + filled >= GROUPS_MAX as u64 {
                     merged += self.merge(&day, &std::mem::take(&mut some), &mut all.twice)?;
-                    rows = 0;
+                    (rows, groups) = (0, 0);
                 }
-                rows += own;
+                (rows, groups) = (rows + own, groups + filled);
                 some.push(path);
             }
             merged += self.merge(&day, &some, &mut all.twice)?;

@@ -2,14 +2,16 @@
 //!
 //! A page is unpacked as a whole, and deflate makes 1,032 bytes of one. So a page may be [`PAGE_BYTES_MAX`] long at most,
 //! and then it takes 50 MB whatever it holds. Heads of pages are read here by hand, because the library reads a page with
-//! its head.
+//! its head; so is the list of contents, for which the library makes as much room as it states.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
-use super::write::GROUP_BUCKETS_MAX;
+use super::schema;
+use super::thrift::{Compact, Fault, Met};
+use super::write::{GROUP_BUCKETS_MAX, GROUPS_MAX};
 
 /// The longest page, packed. Those of an archive have half of it.
 const PAGE_BYTES_MAX: i64 = 48 << 10;
@@ -18,12 +20,9 @@ const UNPACKED_MAX: i64 = 4 << 20;
 /// The most values of a page, and of one column in a row group: the buckets of a row group, and those of its last row.
 const VALUES_MAX: i64 = (GROUP_BUCKETS_MAX + (1 << 18)) as i64;
 /// The longest list of contents at the end of a file. Those of an archive have 5 KB a row group.
-pub const FOOTER_BYTES_MAX: u64 = 4 << 20;
+const FOOTER_BYTES_MAX: u64 = 3 << 20;
 /// The longest head of a page: the statistics in it are short.
 const HEAD_BYTES_MAX: usize = 4 << 10;
-
-/// What is wrong with a file.
-pub type Fault = String;
 
 /// The length of the list of contents at the end of a file, checked.
 pub fn footer(file: &mut File) -> Result<u64, Fault> {
@@ -41,6 +40,10 @@ pub fn footer(file: &mut File) -> Result<u64, Fault> {
     if footer > FOOTER_BYTES_MAX || footer + 12 > length {
         return Err("its list of contents is longer than that of any file of an archive".to_owned());
     }
+    let mut bytes = vec![0; footer as usize];
+    let begin = length - 8 - footer;
+    file.seek(SeekFrom::Start(begin)).and_then(|_| file.read_exact(&mut bytes)).map_err(|error| error.to_string())?;
+    contents(&bytes)?;
     Ok(length)
 }
 
@@ -73,7 +76,7 @@ fn chunk(file: &mut File, chunk: &ColumnChunkMetaData, length: u64) -> Result<()
     file.seek(SeekFrom::Start(begin)).map_err(|error| error.to_string())?;
     let mut reader = BufReader::with_capacity(64 << 10, &mut *file);
     while at < end {
-        let mut bytes = Bytes { reader: &mut reader, read: 0 };
+        let mut bytes = Compact::of(&mut reader, HEAD_BYTES_MAX, "the head of a page");
         let head = head(&mut bytes)?;
         let taken = bytes.read as u64;
         if !(0..=PAGE_BYTES_MAX).contains(&head.packed) || !(0..=UNPACKED_MAX).contains(&head.unpacked) {
@@ -97,76 +100,39 @@ struct Head {
     values: i64,
 }
 
-/// Bytes of a head, counted.
-struct Bytes<'a, R> {
-    reader: &'a mut R,
-    read: usize,
-}
-
-impl<R: Read> Bytes<'_, R> {
-    fn next(&mut self) -> Result<u8, Fault> {
-        let mut byte = [0];
-        self.read += 1;
-        if self.read > HEAD_BYTES_MAX {
-            return Err("the head of a page is longer than those of an archive".to_owned());
-        }
-        self.reader.read_exact(&mut byte).map_err(|_| "the head of a page is cut off".to_owned())?;
-        Ok(byte[0])
-    }
-
-    fn number(&mut self) -> Result<u64, Fault> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.next()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err("a number in the head of a page doesn't end".to_owned())
-    }
-
-    fn signed(&mut self) -> Result<i64, Fault> {
-        let zig_zag = self.number()?;
-        Ok((zig_zag >> 1).cast_signed() ^ -(zig_zag & 1).cast_signed())
-    }
-}
-
-/// Reads a head in Thrift's compact protocol, by `parquet.thrift`: field 2 is the size unpacked, 3 packed, and the first
-/// field of 5 (data), 7 (dictionary) and 8 (data, version 2) the number of values.
-/// <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>
-fn head<R: Read>(bytes: &mut Bytes<'_, R>) -> Result<Head, Fault> {
+/// Reads a head, by `parquet.thrift`: field 2 is the size unpacked, 3 packed, and the first field of 5 (data), 7
+/// (dictionary) and 8 (data, version 2) the number of values.
+fn head<R: Read>(bytes: &mut Compact<'_, R>) -> Result<Head, Fault> {
     let mut head = Head::default();
-    let mut path: Vec<i64> = vec![0];
-    while let Some(field) = path.last_mut() {
-        let byte = bytes.next()?;
-        let (delta, kind) = (byte >> 4, byte & 0x0f);
-        if kind == 0 {
-            path.pop();
-            continue;
-        }
-        *field = if delta == 0 { bytes.signed()? } else { *field + i64::from(delta) };
-        match kind {
-            // Yes and no are in the kind.
-            1 | 2 => {}
-            3 => drop(bytes.next()?),
-            4..=6 => {
-                let number = bytes.signed()?;
-                match path[..] {
-                    [2] => head.unpacked = number,
-                    [3] => head.packed = number,
-                    [5 | 7 | 8, 1] => head.values = number,
-                    _ => {}
-                }
+    bytes.structure(&mut |path, met| {
+        match (path, met) {
+            ([2], Met::Number(number)) => head.unpacked = number,
+            ([3], Met::Number(number)) => head.packed = number,
+            ([5 | 7 | 8, 1], Met::Number(number)) => head.values = number,
+            (_, Met::List(_)) => {
+                return Err("the head of a page has a list, which those of an archive haven't".to_owned());
             }
-            7 => (0..8).try_for_each(|_| bytes.next().map(drop))?,
-            8 => {
-                let length = bytes.number()?;
-                (0..length).try_for_each(|_| bytes.next().map(drop))?;
-            }
-            12 if path.len() < 8 => path.push(0),
-            _ => return Err("the head of a page has a form that those of an archive haven't".to_owned()),
+            _ => {}
         }
-    }
+        Ok(())
+    })?;
     Ok(head)
+}
+
+/// Checks the list of contents before the library makes room for what it states. By `parquet.thrift`: field 2 is the schema,
+/// 3 the number of rows, 4 the row groups, whose field 1 are the columns, and 5 the names and their texts.
+fn contents(bytes: &[u8]) -> Result<(), Fault> {
+    let leaves = schema::leaves() as u64;
+    Compact::of(&mut &bytes[..], bytes.len(), "its list of contents").structure(&mut |path, met| {
+        let most = match path {
+            [4] => GROUPS_MAX as u64,
+            [4, 1] => leaves,
+            _ => 4 * leaves,
+        };
+        match met {
+            Met::List(size) if size > most => Err(format!("its list of contents states a list of {size}")),
+            Met::Number(number) if number < 0 && *path == [3] => Err(format!("it states {number} rows")),
+            _ => Ok(()),
+        }
+    })
 }

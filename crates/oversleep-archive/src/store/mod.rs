@@ -5,12 +5,15 @@
 //! row once. `_archive.sqlite` holds the names of machines, and is what two commands take turns by.
 
 mod add;
+mod budget;
+mod caught;
 mod check;
 mod compact;
 mod folder;
 mod guard;
 mod read;
 mod schema;
+mod thrift;
 mod turn;
 mod values;
 mod write;

@@ -49,10 +49,19 @@ pub fn is_same(found: &SchemaDescriptor) -> bool {
     found.num_columns() == own.num_columns() && (0..own.num_columns()).all(|at| leaf(found, at) == leaf(&own, at))
 }
 
-/// The first leaf of a column: maps have two, the other columns one.
+/// The leaves of a column: maps have two, the other columns one.
+fn leaves_of(column: Column) -> usize {
+    if column.kind() == Kind::Map { 2 } else { 1 }
+}
+
+/// The first leaf of a column.
 pub fn leaf(column: Column) -> usize {
-    let leaves = |column: &Column| if column.kind() == Kind::Map { 2 } else { 1 };
-    Column::ALL.iter().take_while(|&&before| before != column).map(leaves).sum()
+    Column::ALL.iter().take_while(|&&before| before != column).map(|&before| leaves_of(before)).sum()
+}
+
+/// How many leaves there are.
+pub fn leaves() -> usize {
+    Column::ALL.iter().map(|&column| leaves_of(column)).sum()
 }
 
 /// What the library's calls return.

@@ -2,14 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::file::reader::RowGroupReader;
 
+use super::budget::{Budget, Pages};
 use super::schema::{self, Parquet, general};
 use crate::column::{Column, Kind, SCHEMA};
 use crate::row::Row;
+
+/// The longest text of a row. The writer cuts longer ones: a file may name one many times, and each row has a copy.
+pub const TEXT_BYTES_MAX: usize = 4 << 10;
+/// What a text takes beside its letters: as the library has it, and in a map.
+const TEXT_BYTES: u64 = 160;
+/// The same of a number, with its places in lists.
+const NUMBER_BYTES: u64 = 12;
 
 /// A leaf with what was read of it last. The memory is used again.
 pub struct Leaf<T: DataType> {
@@ -19,13 +28,36 @@ pub struct Leaf<T: DataType> {
     /// Whether a place goes on with the row before it.
     repeated: Vec<i16>,
     values: Vec<T::T>,
+    budget: Budget,
+    /// What the pages take that were read since.
+    passed: Arc<AtomicU64>,
+    /// What copies of its values take.
+    copied: u64,
 }
 
 impl<T: DataType> Leaf<T> {
-    fn of(group: &dyn RowGroupReader, leaf: usize) -> Parquet<Leaf<T>> {
-        let reader = T::get_column_reader(group.get_column_reader(leaf)?);
-        let reader = reader.ok_or_else(|| general(&"a column has another type"))?;
-        Ok(Leaf { reader, defined: Vec::new(), repeated: Vec::new(), values: Vec::new() })
+    fn of(group: &dyn RowGroupReader, leaf: usize, budget: &Budget) -> Parquet<Leaf<T>> {
+        let about = group.metadata().columns().get(leaf).map(|column| column.column_descr_ptr());
+        let about = about.filter(|about| about.physical_type() == T::get_physical_type());
+        let about = about.ok_or_else(|| general(&"a column has another type"))?;
+        let value_bytes =
+            if T::get_physical_type() == parquet::basic::Type::BYTE_ARRAY { TEXT_BYTES } else { NUMBER_BYTES };
+        let (pages, passed) = Pages::new(group.get_column_page_reader(leaf)?, budget, value_bytes);
+        Ok(Leaf {
+            reader: ColumnReaderImpl::new(about, Box::new(pages)),
+            defined: Vec::new(),
+            repeated: Vec::new(),
+            values: Vec::new(),
+            budget: budget.clone(),
+            passed,
+            copied: 0,
+        })
+    }
+
+    /// Counts what copies of the values will take.
+    fn copy(&mut self, bytes: impl Fn(&T::T) -> usize) -> Parquet<()> {
+        self.copied = self.values.iter().map(|value| bytes(value) as u64).sum();
+        self.budget.take(self.copied)
     }
 
     /// Reads the next rows.
@@ -33,6 +65,7 @@ impl<T: DataType> Leaf<T> {
         self.defined.clear();
         self.repeated.clear();
         self.values.clear();
+        self.budget.give_back(self.passed.swap(0, Ordering::Relaxed) + std::mem::take(&mut self.copied));
         let mut read = 0;
         while read < rows {
             let levels = (Some(&mut self.defined), Some(&mut self.repeated));
@@ -94,16 +127,16 @@ impl Values {
     ///
     /// # Errors
     /// The group hasn't it, or in another form.
-    pub fn of(group: &dyn RowGroupReader, column: Column) -> Parquet<Values> {
+    pub fn of(group: &dyn RowGroupReader, column: Column, budget: &Budget) -> Parquet<Values> {
         let leaf = schema::leaf(column);
         Ok(match column.kind() {
-            Kind::Text => Values::Text(Leaf::of(group, leaf)?),
-            Kind::Small => Values::Small(Leaf::of(group, leaf)?),
-            Kind::Integer | Kind::Moment => Values::Integer(Leaf::of(group, leaf)?),
-            Kind::Real => Values::Real(Leaf::of(group, leaf)?),
-            Kind::Flag => Values::Flag(Leaf::of(group, leaf)?),
-            Kind::Map => Values::Map(Box::new((Leaf::of(group, leaf)?, Leaf::of(group, leaf + 1)?))),
-            Kind::List => Values::List(Leaf::of(group, leaf)?),
+            Kind::Text => Values::Text(Leaf::of(group, leaf, budget)?),
+            Kind::Small => Values::Small(Leaf::of(group, leaf, budget)?),
+            Kind::Integer | Kind::Moment => Values::Integer(Leaf::of(group, leaf, budget)?),
+            Kind::Real => Values::Real(Leaf::of(group, leaf, budget)?),
+            Kind::Flag => Values::Flag(Leaf::of(group, leaf, budget)?),
+            Kind::Map => Values::Map(Box::new((Leaf::of(group, leaf, budget)?, Leaf::of(group, leaf + 1, budget)?))),
+            Kind::List => Values::List(Leaf::of(group, leaf, budget)?),
         })
     }
 
@@ -116,6 +149,7 @@ impl Values {
         match self {
             Values::Text(leaf) => {
                 leaf.read(count)?;
+                leaf.copy(|text| text.len())?;
                 for (row, value) in rows.iter_mut().zip(leaf.each(count)) {
                     set_text(row, column, value?.map(text).transpose()?);
                 }
@@ -146,6 +180,7 @@ impl Values {
             }
             Values::List(leaf) => {
                 leaf.read(count)?;
+                leaf.copy(|_| size_of::<i64>())?;
                 let mut lists = leaf.lists();
                 for row in rows {
                     let list = lists.next().ok_or_else(|| general(&"a column has too few lists"))?;
@@ -158,6 +193,8 @@ impl Values {
                 let (keys, texts) = &mut **both;
                 keys.read(count)?;
                 texts.read(count)?;
+                keys.copy(|text| text.len())?;
+                texts.copy(|text| text.len())?;
                 let (mut keys, mut texts) = (keys.lists(), texts.lists());
                 for row in rows {
                     let (Some(keys), Some(texts)) = (keys.next(), texts.next()) else {
@@ -172,6 +209,9 @@ impl Values {
 }
 
 fn text(bytes: &ByteArray) -> Parquet<&str> {
+    if bytes.len() > TEXT_BYTES_MAX {
+        return Err(general(&"a text is longer than those of an archive"));
+    }
     std::str::from_utf8(bytes.data()).map_err(|error| general(&error))
 }
 

@@ -14,6 +14,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter, Serial
 
 use super::StoreError;
 use super::schema::{self, Parquet};
+use super::values::TEXT_BYTES_MAX;
 use crate::column::{Column, Kind, Value};
 use crate::digits::Digits;
 use crate::row::Row;
@@ -23,9 +24,13 @@ pub const CREATED_BY: &str = "oversleep-archive";
 /// The name of the list of files that a compacted file replaces.
 pub const REPLACES: &str = "oversleep.replaces";
 /// The most rows of a row group.
-const GROUP_ROWS_MAX: usize = 20_000;
+pub const GROUP_ROWS_MAX: usize = 20_000;
 /// The most buckets of a row group before its last row. With [`GROUP_ROWS_MAX`] it bounds what reading takes.
 pub const GROUP_BUCKETS_MAX: usize = 2 << 20;
+/// What a row takes besides its buckets, in buckets.
+pub const ROW_BUCKETS: i64 = 64;
+/// The most row groups of a file. Each has 5 KB in the list of contents, and a reader refuses one beyond 3 MB.
+pub const GROUPS_MAX: usize = 400;
 /// The size of a page, in bytes. Deflate expands a byte to 1,032 at most, so small pages bound what a hostile one takes.
 const PAGE_BYTES: usize = 24 << 10;
 /// The most buckets of a row: they stand in one page, and a reader refuses pages beyond 48 KB.
@@ -37,6 +42,7 @@ pub struct Writer {
     file: SerializedFileWriter<BufWriter<File>>,
     rows: Vec<Row>,
     buckets: usize,
+    groups: usize,
 }
 
 impl Writer {
@@ -67,21 +73,22 @@ impl Writer {
         let file = File::create_new(path).map_err(io)?;
         let file = SerializedFileWriter::new(BufWriter::new(file), schema::schema(), Arc::new(properties));
         let file = file.map_err(|error| StoreError::damaged(path, &error))?;
-        Ok(Writer { path: path.to_owned(), file, rows: Vec::new(), buckets: 0 })
+        Ok(Writer { path: path.to_owned(), file, rows: Vec::new(), buckets: 0, groups: 0 })
     }
 
-    /// Adds a row. One of more buckets than a page may hold has two significant digits instead of three.
+    /// Adds a row. One of more buckets than a page may hold has two significant digits instead of three, and texts are cut
+    /// after 4 KB.
     ///
     /// # Errors
     /// The file can't be written.
-    pub fn add(&mut self, row: Row) -> Result<(), StoreError> {
+    pub fn add(&mut self, mut row: Row) -> Result<(), StoreError> {
+        row.cut_texts(TEXT_BYTES_MAX);
         let is_too_long = row.hi.len() > ROW_BUCKETS_MAX;
         self.push(if is_too_long { row.with_digits(Digits::Two) } else { row })
     }
 
     fn push(&mut self, row: Row) -> Result<(), StoreError> {
-        // What a row takes besides its buckets.
-        self.buckets += row.hi.len() + 64;
+        self.buckets += row.hi.len() + ROW_BUCKETS as usize;
         self.rows.push(row);
         if self.rows.len() >= GROUP_ROWS_MAX || self.buckets >= GROUP_BUCKETS_MAX { self.flush() } else { Ok(()) }
     }
@@ -89,6 +96,11 @@ impl Writer {
     /// Buckets of rows that are not written yet.
     pub fn waiting(&self) -> usize {
         self.buckets
+    }
+
+    /// Whether more rows belong in another file.
+    pub fn is_full(&self) -> bool {
+        self.groups + 1 >= GROUPS_MAX
     }
 
     /// Writes the rows that wait as a row group.
@@ -101,6 +113,7 @@ impl Writer {
         }
         let mut rows = std::mem::take(&mut self.rows);
         self.buckets = 0;
+        self.groups += 1;
         let key = |row: &Row| (row.subject.clone(), row.request_ns, row.machine.kernel.clone(), row.taken_us);
         rows.sort_by_cached_key(key);
         let result = write_group(&mut self.file, &rows);

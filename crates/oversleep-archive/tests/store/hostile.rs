@@ -37,8 +37,6 @@ fn a_file_that_is_cut_off_anywhere_is_an_error() {
 
 #[test]
 fn a_file_with_a_damaged_byte_is_read_or_refused() {
-    // The library's panics are caught; their messages would fill the log.
-    std::panic::set_hook(Box::new(|_| {}));
     let home = tempfile::tempdir().unwrap();
     let files = add(home.path(), (0..3).map(|number| row(number, &values(0..40))));
     let whole = fs::read(&files[0]).unwrap();
@@ -49,7 +47,6 @@ fn a_file_with_a_damaged_byte_is_read_or_refused() {
         fs::write(&files[0], &damaged).unwrap();
         refused += u32::from(read(home.path()).is_err());
     }
-    let _ = std::panic::take_hook();
     assert!(refused > 20, "{refused} of {}", whole.len());
 }
 
@@ -71,7 +68,7 @@ fn a_foreign_file_is_refused_by_name() {
 fn a_list_of_contents_of_gigabytes_is_refused_before_it_is_read() {
     let home = tempfile::tempdir().unwrap();
     let files = add(home.path(), [row(0, &values([1]))]);
-    for length in [u32::MAX, 1 << 30, 5 << 20] {
+    for length in [u32::MAX, 1 << 30, 4 << 20] {
         let mut whole = fs::read(&files[0]).unwrap();
         let at = whole.len() - 8;
         whole[at..at + 4].copy_from_slice(&length.to_le_bytes());

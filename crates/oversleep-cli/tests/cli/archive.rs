@@ -150,3 +150,46 @@ fn mistakes_are_answered_with_what_was_probably_meant() {
     let other = home.run(["archive", "add", ".", "web-1.json"]).with_code(1);
     assert!(other.stderr.contains("holds other files"), "{}", other.stderr);
 }
+
+/// The bytes of a file of two rows with another number of rows in its list of contents.
+fn stating(bytes: &[u8], rows: u64) -> Vec<u8> {
+    // Thrift, by parquet.thrift: field 3 is the number of rows (twice as much, seven bits a byte), field 4 the row groups.
+    let (two, groups) = ([0x16, 0x04], 0x19);
+    let at = bytes.windows(3).rposition(|part| part[..2] == two && part[2] == groups).expect("it has two rows");
+    let (mut rest, mut number) = (rows * 2, vec![0x16]);
+    while rest >= 0x80 {
+        number.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    number.push(rest as u8);
+    let end = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize + number.len() - 2;
+    [&bytes[..at], &number, &bytes[at + 2..end], &(length as u32).to_le_bytes(), b"PAR1"].concat()
+}
+
+#[test]
+fn above_20_million_rows_a_command_names_the_engine_and_prints_its_views() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = furnished();
+    let folder = home.path().join("fleet");
+    let day = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    let file = fs::read_dir(day).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&file).unwrap();
+    let commands: [&[&str]; 3] = [
+        &["archive", "query", "fleet", "p50"],
+        &["archive", "report", "fleet"],
+        &["archive", "sql", "fleet", "SELECT count(*) AS total FROM histograms"],
+    ];
+    fs::write(&file, stating(&bytes, 20_000_000)).unwrap();
+    commands.iter().for_each(|args| drop(home.run(*args).fine()));
+    fs::write(&file, stating(&bytes, 20_000_001)).unwrap();
+    for args in commands {
+        let said = home.run(args.iter().copied().chain(["--quiet"])).with_code(2).stderr;
+        assert!(said.starts_with("error: 20,000,001 rows are more than this command should read"), "{said}");
+        assert!(said.contains("--here answers here\nCREATE VIEW histograms AS\n"), "{said}");
+        assert!(said.contains("'fleet/*/*.parquet'"), "{said}");
+        home.run(args.iter().copied().chain(["--here"])).fine();
+    }
+}

@@ -3,6 +3,7 @@
 
 use crate::finding::FindingEntry;
 
+pub mod fleet;
 mod general;
 mod linux;
 mod macos;
@@ -10,9 +11,16 @@ pub(crate) mod observed;
 mod runtimes;
 mod windows;
 
-/// The families of findings of each system, of all systems, of language runtimes, and of observed programs.
-static SYSTEMS: &[&[&[FindingEntry]]] =
-    &[linux::FAMILIES, windows::FAMILIES, macos::FAMILIES, general::FAMILIES, runtimes::FAMILIES, observed::FAMILIES];
+/// The families of findings of each system, of all systems, of language runtimes, of observed programs, and of fleets.
+static SYSTEMS: &[&[&[FindingEntry]]] = &[
+    linux::FAMILIES,
+    windows::FAMILIES,
+    macos::FAMILIES,
+    general::FAMILIES,
+    runtimes::FAMILIES,
+    observed::FAMILIES,
+    fleet::FAMILIES,
+];
 
 /// Every finding, in arbitrary order.
 pub(crate) fn all() -> impl Iterator<Item = &'static FindingEntry> {

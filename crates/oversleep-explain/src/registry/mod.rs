@@ -11,8 +11,9 @@ use crate::finding::FindingEntry;
 use crate::read::wine_version;
 use crate::tried::{RemedyTrialSpec, advice, trial_spec};
 
-/// The letters of ids, in the order of the list: Linux, Windows, macOS, general, language runtimes, observed programs.
-const LETTERS: &str = "LWMGRY";
+/// The letters of ids, in the order of the list: Linux, Windows, macOS, general, language runtimes, observed programs,
+/// fleets.
+const LETTERS: &str = "LWMGRYF";
 
 static REGISTRY: LazyLock<Vec<&'static FindingEntry>> = LazyLock::new(|| {
     let mut entries: Vec<&FindingEntry> = crate::findings::all().collect();

@@ -17,6 +17,7 @@ fn ids_and_names_are_well_formed_and_unique() {
             "W" => "windows",
             "M" => "macos",
             "G" | "R" | "Y" => "haiku",
+            "F" => "none: no result is of a fleet",
             letter => panic!("{}: unknown letter {letter}", entry.id),
         };
         let systems = ["linux", "windows", "macos", "haiku"];
@@ -28,7 +29,7 @@ fn ids_and_names_are_well_formed_and_unique() {
     }
     let ids: Vec<&str> = registry().iter().map(|entry| entry.id).collect();
     assert_eq!((ids[0], ids[19], ids[20]), ("OVS-L001", "OVS-L020", "OVS-W001"));
-    assert!(ids.last().unwrap().starts_with("OVS-Y"));
+    assert!(ids.last().unwrap().starts_with("OVS-F"));
 }
 
 #[test]
@@ -67,6 +68,7 @@ fn every_remedy_is_documented_and_its_id_unique() {
 fn entries_are_found_by_id_and_by_name() {
     assert_eq!(entry("ovs-l001").map(|entry| entry.name), Some("timer-slack"));
     assert_eq!(entry("timer-slack").map(|entry| entry.id), Some("OVS-L001"));
+    assert_eq!(entry("host-unlike-its-group").map(|entry| entry.id), Some("OVS-F001"));
     assert!(entry("OVS-L999").is_none());
     assert_eq!(remedy("hybrid-wait").map(|remedy| remedy.id), Some("hybrid-wait"));
 }

@@ -197,6 +197,11 @@ fn presence(
             Some(absent) => (Some(false), absent.sentence.clone()),
             // Findings about observed programs are kept where they were found; others have to be looked for.
             None if is_observed(entry) && file.observation.is_some() => (Some(false), "it was not found".to_owned()),
+            None if matches!(entry.scope, explain::Scope::Fleet) => (
+                None,
+                "it is about a fleet, so no result has a verdict on it; `oversleep archive report` looks for it"
+                    .to_owned(),
+            ),
             None => (None, "the result has no verdict on it; `oversleep check` looks for it".to_owned()),
         },
     };

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_explain::fleet::CHANGE;
 use oversleep_record::words::counted;
 
 use super::cells::{Cell, KERNEL};
 use super::judging::Judging;
-use super::kinds::CHANGE;
 use super::model::{Change, ChangeRow, Figure, Finding, Interval};
 use super::{stats, words};
 
@@ -164,10 +164,6 @@ pub(super) fn finding(change: &Change) -> Option<Finding> {
     };
     let (fact, from, to, kind) = (&change.fact, &change.from, &change.to, &change.kind);
     Some(Finding {
-        id: CHANGE.id,
-        name: CHANGE.name,
-        hosts: Vec::new(),
-        kind: Some(kind.clone()),
         since_unix_s: Some(change.first_unix_s),
         sentence: format!(
             "{} ({kind}) changed the {fact} from {from} to {to} {when}: {}.",
@@ -175,7 +171,7 @@ pub(super) fn finding(change: &Change) -> Option<Finding> {
             of(first)
         ),
         evidence: rows.iter().map(|row| of(row)).collect(),
-        next_step: CHANGE.next_step.to_owned(),
         ratio: first.ratio,
+        ..Finding::of(&CHANGE, kind)
     })
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_explain::fleet::STEAL;
 use oversleep_record::words::{counted, percent};
 
 use super::cells::Cell;
 use super::judging::{Judging, days};
-use super::kinds::STEAL;
 use super::model::{Figure, Finding, Group, Interval, Part};
 use super::{stats, words};
 
@@ -99,10 +99,6 @@ fn finding(
     });
     let first = i64::from(days.first().copied().unwrap_or_default()) * 86_400;
     Finding {
-        id: STEAL.id,
-        name: STEAL.name,
-        hosts: Vec::new(),
-        kind: Some(kind.clone()),
         since_unix_s: since,
         sentence: format!(
             "The hypervisor takes {} of the CPU time from the median of {} ({kind}) {} (99 % interval {} to {}){}.",
@@ -114,7 +110,6 @@ fn finding(
             others.unwrap_or_default()
         ),
         evidence: late.collect(),
-        next_step: STEAL.next_step.to_owned(),
-        ratio: None,
+        ..Finding::of(&STEAL, kind)
     }
 }

@@ -1,10 +1,11 @@
 //! Judges a fleet: each host, each change and each kind.
 
+use oversleep_explain::fleet::FINDINGS;
+
 use super::cells::Collector;
 use super::judging::{Judging, MEMBERS_MIN, days};
-use super::kinds::FINDINGS;
 use super::model::{Finding, Fleet, HostRow, SCHEMA};
-use super::{changes, groups, hosts, odd};
+use super::{changes, groups, hosts, hours, odd, profiles, steps};
 
 /// The days from which intervals by days are narrow.
 const WEEK: usize = 7;
@@ -19,7 +20,8 @@ impl Collector {
 
 fn fleet(all: &Collector) -> Fleet {
     let judging = Judging::of(all);
-    let profiles = hosts::profiles(&judging);
+    let mut profiles = profiles::all(&judging);
+    steps::find(&judging, &mut profiles);
     let mut undecided = Vec::new();
     let odd = odd::findings(&judging, &profiles);
     let is_odd =
@@ -27,7 +29,7 @@ fn fleet(all: &Collector) -> Fleet {
     let mut findings: Vec<Finding> = hosts::unlike(&judging, &profiles);
     // The setting is the reason that is known.
     findings.retain(|finding| !is_odd(finding));
-    findings.extend(hosts::at_hours(&judging, &profiles));
+    findings.extend(hours::late(&judging, &profiles));
     findings.extend(odd);
     let changes = changes::all(&judging, &mut undecided);
     findings.extend(changes.iter().filter_map(changes::finding));

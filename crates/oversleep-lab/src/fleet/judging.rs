@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cells::{Cell, Collector, Host, KERNEL, Known};
-use super::model::{Figure, Part};
+use super::model::{Figure, Kind, Part};
 use super::stats;
 
 /// The fewest hosts beside which a host's figures of a quarter of a day are seen.
@@ -50,7 +50,8 @@ impl<'a> Judging<'a> {
                 known.iter().for_each(|&(at, value)| apart[at][place] = Some(value - middle));
             }
         }
-        let per_host = Figure::ALL.len() * (1 + Part::ALL.len());
+        // As a whole, since a day, and in each quarter of the day.
+        let per_host = Figure::ALL.len() * (2 + Part::ALL.len());
         let comparisons = (all.hosts.len() * all.waits.all.len() * per_host + all.kinds.len()).max(1);
         Judging { all, apart, of_host, comparisons }
     }
@@ -67,6 +68,16 @@ impl<'a> Judging<'a> {
     /// How far a cell is from its group.
     pub fn apart(&self, at: usize, figure: Figure) -> Option<f64> {
         self.apart[at][figure as usize]
+    }
+
+    /// The name of a host.
+    pub fn name(&self, host: usize) -> &'a str {
+        &self.all.hosts[host].name
+    }
+
+    /// The kind of a host.
+    pub fn kind(&self, host: usize) -> &'a Kind {
+        &self.all.kinds[self.all.hosts[host].kind as usize]
     }
 
     /// The hosts of a kind.

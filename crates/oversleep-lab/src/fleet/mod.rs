@@ -10,18 +10,19 @@ mod cells;
 mod changes;
 mod groups;
 mod hosts;
+mod hours;
 mod judge;
 mod judging;
-mod kinds;
 mod model;
 mod odd;
+mod profiles;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated;
 mod stats;
+mod steps;
 mod words;
 
 pub use cells::{Collector, Stretch};
-pub use kinds::{FINDINGS, FindingKind};
 pub use model::{Change, ChangeRow, Figure, Finding, Fleet, Group, HostRow, Interval, Kind, Part};
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What is known about a fleet: plain data, as documents show it.
 
+use oversleep_explain::FindingEntry;
 use serde::Serialize;
 
 /// The schema of the document.
@@ -185,6 +186,23 @@ pub struct HostRow {
     pub p99_by_day_ns: Vec<Option<f64>>,
     /// The ids of the findings that name it.
     pub findings: Vec<&'static str>,
+}
+
+impl Finding {
+    /// One of a kind of machines, without what was found.
+    pub(super) fn of(entry: &'static FindingEntry, kind: &Kind) -> Finding {
+        Finding {
+            id: entry.id,
+            name: entry.name,
+            hosts: Vec::new(),
+            kind: Some(kind.clone()),
+            since_unix_s: None,
+            sentence: String::new(),
+            evidence: Vec::new(),
+            next_step: entry.what_to_do.to_owned(),
+            ratio: None,
+        }
+    }
 }
 
 impl Figure {

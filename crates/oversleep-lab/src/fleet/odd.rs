@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_explain::fleet::ODD;
 use oversleep_record::words::{counted, list};
 
 use super::cells::{KERNEL, Known};
-use super::hosts::{Profile, figure_in_words, first_day};
+use super::hosts::{first_day, p50_of};
 use super::judging::{Judging, MEMBERS_MIN, newest, newest_kernel};
-use super::kinds::ODD;
-use super::model::{Figure, Finding};
+use super::model::Finding;
+use super::profiles::Profile;
 use super::words;
 
 /// At most one host in this many is an exception; more are a variant.
@@ -48,7 +49,7 @@ fn finding(
     (fact, value, usual, count): (&str, &str, &str, usize),
     hosts: &[(usize, &Known)],
 ) -> Finding {
-    let names: Vec<String> = hosts.iter().map(|(host, _)| judging.all.hosts[*host].name.clone()).collect();
+    let names: Vec<String> = hosts.iter().map(|(host, _)| judging.name(*host).to_owned()).collect();
     let named = match names.len() {
         0..=NAMED_MAX => list(&names),
         all => format!("{} and {} more hosts", names[..NAMED_MAX].join(", "), all - NAMED_MAX),
@@ -57,15 +58,13 @@ fn finding(
     // One that had another value before has it since then.
     let had = judging.all.hosts[first.0].facts.get(fact).is_some_and(|values| values.len() > 1);
     let since = had.then(|| hosts.iter().map(|(_, known)| known.first).min()).flatten();
-    let kind = &judging.all.kinds[judging.all.hosts[first.0].kind as usize];
+    let kind = judging.kind(first.0);
     let has = if names.len() == 1 { "has" } else { "have" };
     let mut beside: Vec<&Profile> = profiles.iter().filter(|profile| profile.host == first.0).collect();
-    beside.sort_by(|a, b| b.deviations.abs().total_cmp(&a.deviations.abs()));
-    let effect = beside.iter().find(|profile| profile.figure == Figure::P50 && profile.ratio().is_some());
-    let late = effect.map(|profile| format!(" On {}, {}.", names[0], figure_in_words(judging, profile)));
+    beside.sort_by(|a, b| b.deviations().total_cmp(&a.deviations()));
+    let effect = p50_of(profiles, first.0);
+    let late = effect.map(|profile| format!(" On {}, {}.", names[0], profile.in_words(judging)));
     Finding {
-        id: ODD.id,
-        name: ODD.name,
         sentence: format!(
             "{named} {has} the {fact} {value} {}, and {} of the same kind ({kind}) {} {usual}.{}",
             words::since(since, first_day(judging, first.0)),
@@ -73,11 +72,10 @@ fn finding(
             if count == 1 { "has" } else { "have" },
             late.unwrap_or_default()
         ),
-        evidence: beside.iter().map(|profile| figure_in_words(judging, profile)).collect(),
-        next_step: ODD.next_step.to_owned(),
+        evidence: beside.iter().map(|profile| profile.in_words(judging)).collect(),
         since_unix_s: since,
         ratio: effect.and_then(|profile| profile.ratio()),
-        kind: Some(kind.clone()),
         hosts: names,
+        ..Finding::of(&ODD, kind)
     }
 }

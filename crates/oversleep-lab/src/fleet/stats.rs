@@ -69,6 +69,63 @@ pub(super) fn of_days(values: &[f64], comparisons: usize) -> Option<Interval> {
     Some(Interval { value: mean, low: mean - half, high: mean + half })
 }
 
+/// The days before a place, and those from it on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split {
+    /// The mean of those before.
+    pub before: f64,
+    /// The mean of those since.
+    pub after: f64,
+    /// Their difference.
+    pub step: f64,
+    /// How many before, and since.
+    sizes: [f64; 2],
+    /// What days of one side differ by.
+    deviation: f64,
+}
+
+impl Split {
+    /// How sure the difference is: Student's t.
+    pub fn certainty(&self) -> f64 {
+        self.step.abs() / self.error_of_step()
+    }
+
+    fn error_of_step(&self) -> f64 {
+        self.deviation * (self.sizes[0].recip() + self.sizes[1].recip()).sqrt()
+    }
+
+    fn student(&self, comparisons: usize) -> f64 {
+        student(ERROR / comparisons.max(1) as f64, self.sizes[0] + self.sizes[1] - 2.0)
+    }
+
+    /// Half of the interval of the difference.
+    pub fn half_of_step(&self, comparisons: usize) -> f64 {
+        self.student(comparisons) * self.error_of_step()
+    }
+
+    /// Half of the interval of the mean of those since.
+    pub fn half(&self, comparisons: usize) -> f64 {
+        self.student(comparisons) * self.deviation / self.sizes[1].sqrt()
+    }
+}
+
+/// Every way to split days in two, with the place of the first one since.
+pub(super) fn splits(values: &[f64]) -> impl Iterator<Item = (usize, Split)> {
+    let of = |values: &[f64]| [values.iter().sum::<f64>(), values.iter().map(|value| value * value).sum::<f64>()];
+    let (all, mut before) = (of(values), [0.0; 2]);
+    let count = values.len() as f64;
+    values.iter().enumerate().skip(1).map(move |(at, _)| {
+        let last = values[at - 1];
+        before = [before[0] + last, before[1] + last * last];
+        let sizes = [at as f64, count - at as f64];
+        let means = [before[0] / sizes[0], (all[0] - before[0]) / sizes[1]];
+        let squares = all[1] - sizes[0] * means[0] * means[0] - sizes[1] * means[1] * means[1];
+        // Histograms tell values apart by a thousandth, so equal days are no proof.
+        let deviation = (squares.max(0.0) / (count - 2.0).max(1.0)).sqrt().max(SPREAD_MIN);
+        (at, Split { before: means[0], after: means[1], step: means[1] - means[0], sizes, deviation })
+    })
+}
+
 impl Interval {
     /// That of the ratio, from that of its logarithm.
     pub(super) fn exp(self) -> Interval {

@@ -1,7 +1,9 @@
 //! Fleets with planted differences, and without any.
 
-use super::simulated::{Plan, each};
-use super::{Collector, Finding, Fleet};
+use oversleep_record::{Distribution, Nanos};
+
+use super::simulated::{Plan, START_UNIX_S, each};
+use super::{Collector, Finding, Fleet, Kind, Stretch};
 
 fn judged(plan: Plan) -> Fleet {
     let mut collector = Collector::new();
@@ -38,4 +40,66 @@ fn a_fleet_in_which_nothing_is_planted_has_no_finding() {
         assert_eq!(sentences(&fleet.findings), "", "seed {seed}");
         assert_eq!(fleet.hosts, 160);
     }
+}
+
+/// Twenty hosts of a kind, of which the fifth is so many times as late from that day on. The others differ by a twentieth,
+/// and every day differs by a hundredth.
+fn of_twenty(days: i64, times: f64, from_day: i64) -> Fleet {
+    let kind = Kind {
+        os: "linux".to_owned(),
+        processor: Some("AMD EPYC 7B13".to_owned()),
+        cpus: Some(32),
+        hypervisor: Some("kvm".to_owned()),
+    };
+    let mut collector = Collector::new();
+    for day in 0..days {
+        for host in 0..20_i64 {
+            for quarter in 0..4 {
+                let own = 60_000.0 * (1.0 + (host * 7 % 20) as f64 / 400.0 + ((host * 5 + day * 3) % 7) as f64 / 700.0);
+                let late = if host == 4 && day >= from_day { times } else { 1.0 };
+                collector.add(&Stretch {
+                    host: &format!("host-{host:02}"),
+                    kind: &kind,
+                    kernel: Some("6.1.0"),
+                    settings: &[],
+                    wait: "nanosleep",
+                    requested: Some(Nanos::from_millis(1)),
+                    taken_unix_s: START_UNIX_S + day * 86_400 + quarter * 21_600,
+                    lateness: &Distribution::of_equal((own * late) as i64, 2_000),
+                    steal_share: None,
+                });
+            }
+        }
+    }
+    collector.judge()
+}
+
+#[test]
+fn a_host_that_changed_in_the_last_days_is_unlike_its_group_since_then() {
+    for (days, from_day) in [(7, 5), (7, 3), (30, 28), (30, 15)] {
+        let fleet = of_twenty(days, 3.0, from_day);
+        assert_eq!(fleet.findings.len(), 1, "{days} {from_day}: {}", sentences(&fleet.findings));
+        let finding = &fleet.findings[0];
+        assert_eq!((finding.id, &*finding.hosts), ("OVS-F001", &["host-04".to_owned()][..]));
+        assert_eq!(finding.since_unix_s, Some(START_UNIX_S + from_day * 86_400), "{}", finding.sentence);
+        let row = &fleet.host_rows[0];
+        assert_eq!((&*row.host, &*row.findings), ("host-04", &["OVS-F001"][..]));
+        assert!(row.value_ns > 170_000.0 && row.ratio.unwrap().low > 2.5, "what it is now: {row:?}");
+    }
+    let sentence = &of_twenty(7, 3.0, 5).findings[0].sentence;
+    assert!(sentence.contains(" since 2026-11-21 00:00 UTC: p"), "{sentence}");
+    assert!(sentence.ends_with(" times as late as before."), "{sentence}");
+    assert!(sentence.contains("from 2 days) as the median of its group and "), "{sentence}");
+}
+
+#[test]
+fn a_host_that_was_always_unlike_its_group_has_no_day_since_when() {
+    let finding = &of_twenty(7, 3.0, 0).findings[0];
+    assert_eq!((finding.id, finding.since_unix_s), ("OVS-F001", None));
+}
+
+#[test]
+fn one_late_day_is_no_change_and_neither_is_a_small_one() {
+    assert_eq!(sentences(&of_twenty(14, 3.0, 13).findings), "", "the last day alone");
+    assert_eq!(sentences(&of_twenty(14, 1.015, 7).findings), "", "nearer to 1 than matters");
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Layout;
 use super::subject::{Subject, pretty};
 use crate::terminal::text::broken;
-use crate::terminal::{Detail, table_lines};
+use crate::terminal::{Detail, whole_table};
 use crate::view::comparison::View;
 use crate::view::sheet::Sheet;
 use crate::view::table::{Columns, Section, Table};
@@ -61,7 +61,7 @@ impl Records {
 impl Subject for Records {
     fn text(&self, layout: &Layout) -> String {
         let mut lines = match self.table() {
-            Some(table) if !self.shown.is_empty() => table_lines(&table, layout.width),
+            Some(table) if !self.shown.is_empty() => whole_table(&table, layout.width),
             _ => vec!["No rows.".to_owned()],
         };
         for note in &self.notes {
@@ -125,6 +125,29 @@ mod tests {
         let document: Value = serde_json::from_str(&of(&JSON)).unwrap();
         assert_eq!(document["rows"], json!([{ "kernel": "6.1", "p50": 66_000, "p50_2": null }]));
         assert!(of(&MARKDOWN).contains("| 6.1 | 66 µs | unknown |"), "{}", of(&MARKDOWN));
+    }
+
+    #[test]
+    fn every_figure_is_there_whole_whatever_the_width() {
+        let names = ["kernel", "experiment", "subject", "request_ns", "conditions"];
+        let figures = ["p50", "p90", "p99", "count", "machines", "steal"];
+        let head = |is_figure| move |name: &&str| Head { name: (*name).to_owned(), is_figure };
+        let heads: Vec<Head> = names.iter().map(head(false)).chain(figures.iter().map(head(true))).collect();
+        let row = ["6.12.43-cloud-amd64", "B5", "clock-nanosleep-abs", "1.5 ms", "policy=fifo:80 slack=1ns"];
+        let shown: Vec<String> = row
+            .into_iter()
+            .chain(["66.1 µs", "71.5 µs", "1.89 ms", "9,676,800", "1,000", "2.95 %"])
+            .map(str::to_owned)
+            .collect();
+        let records = Records { heads, shown: vec![shown.clone()], ..Records::default() };
+        for width in [60, 80, 120, 200] {
+            let text = crate::terminal::without_styles(&records.text(&Layout { width, ..Layout::default() }));
+            for figure in &shown[names.len()..] {
+                assert!(text.contains(figure.as_str()), "{width}: {figure}\n{text}");
+            }
+            assert!(figures.iter().all(|head| text.contains(head)), "{width}: {text}");
+            assert!(text.lines().all(|line| crate::terminal::text::columns(line) <= width), "{width}: {text}");
+        }
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub fn comparison(view: &View, width: usize) -> String {
                 }
                 page.prose(&table.caption, 0, Tone::Plain);
             }
-            page.table(table);
+            if table.needs_all { page.whole_table(table) } else { page.table(table) }
         }
         section.legend.iter().for_each(|legend| page.prose(legend, 0, Tone::Soft));
         section.notes.iter().for_each(|note| page.prose(note, 0, Tone::Soft));

@@ -15,6 +15,8 @@ const WORDS_MIN: usize = 24;
 const WORDS_LEAST: usize = 14;
 /// The minimum room for a name beside others that have more.
 const NAME_LEAST: usize = 10;
+/// The same where a figure would have to wrap otherwise.
+const NAME_NARROW: usize = 5;
 
 /// The lines of a table, heading first.
 pub fn lines(table: &Table, width: usize) -> Vec<String> {
@@ -27,10 +29,47 @@ pub fn lines(table: &Table, width: usize) -> Vec<String> {
     lines
 }
 
+/// All of a table in lines: heads and names wrap, and columns for which there is still no room follow in tables beneath it.
+pub fn whole(table: &Table, width: usize) -> Vec<String> {
+    let ranked = |rank: &dyn Fn(usize) -> u8| {
+        let mut table = table.clone();
+        table.columns.iter_mut().enumerate().for_each(|(at, column)| column.rank = rank(at));
+        table
+    };
+    let wrapping = ranked(&|_| 0);
+    if fits(&wrapping, width) {
+        return lines(&wrapping, width);
+    }
+    let is_ranked = table.columns.iter().any(|column| column.rank > 0);
+    let names = names(table);
+    // Without ranks, the last columns have room last.
+    let in_order = |at: usize| if at <= names { 0 } else { u8::try_from(at).unwrap_or(u8::MAX) };
+    let table = if is_ranked { table.clone() } else { ranked(&in_order) };
+    let mut all = lines(&table, width);
+    for part in rest(&table, width) {
+        all.push(String::new());
+        all.extend(lines(&part.table, width));
+    }
+    all
+}
+
+/// Whether all columns have room where heads and names wrap.
+fn fits(table: &Table, width: usize) -> bool {
+    let cleaned = cleaned(table);
+    let room =
+        natural(table, &cleaned).into_iter().zip(least(table, &cleaned)).map(|(natural, least)| natural.min(least));
+    room.sum::<usize>() + GAP * table.columns.len().saturating_sub(1) <= width
+}
+
+/// How many columns name a row.
+fn names(table: &Table) -> usize {
+    table.columns.iter().take_while(|column| column.rank == 0 && column.kind == Kind::Words).count().max(1)
+}
+
 /// The parts of a table that the page has no room for, each no wider than the page: columns left out, beside those that
 /// name a row.
 pub fn rest(table: &Table, width: usize) -> Vec<Rest> {
-    let names = table.columns.iter().take_while(|column| column.rank == 0 && column.kind == Kind::Words).count().max(1);
+    let names = names(table);
     let mut parts: Vec<Rest> = Vec::new();
     let mut last = table.clone();
     loop {
@@ -127,7 +166,10 @@ fn layout(table: &Table, cleaned: &[Vec<Cell>], width: usize) -> (Vec<usize>, Ve
     while total(&shown, &widths) > width {
         let has_room = |index: &usize| widths[*index] > least[*index];
         let widest = |of: &mut dyn Iterator<Item = usize>| of.max_by_key(|&index| widths[index]);
-        let wide = widest(&mut shown.iter().copied().filter(has_room)).or_else(|| widest(&mut shown.iter().copied()));
+        let is_word = |index: &usize| all[*index].kind != Kind::Figure && widths[*index] > NAME_NARROW;
+        let wide = widest(&mut shown.iter().copied().filter(has_room))
+            .or_else(|| widest(&mut shown.iter().copied().filter(is_word)))
+            .or_else(|| widest(&mut shown.iter().copied()));
         let Some(wide) = wide.filter(|&index| widths[index] > 2) else { break };
         widths[wide] -= 1;
     }
@@ -245,6 +287,21 @@ mod tests {
         assert_eq!(lines(&parts[0].table, 46)[1..], ["nanosleep  70 µs  1.07 ms", "poll           –        –"]);
         let narrow = rest(&table(), 19);
         assert_eq!(narrow.iter().map(Rest::heads).collect::<Vec<_>>(), [vec!["p90", "max"], vec!["max"]]);
+    }
+
+    #[test]
+    fn of_a_table_that_is_needed_whole_nothing_is_left_out() {
+        assert_eq!(whole(&table(), 100), lines(&table(), 100));
+        let mut table = table();
+        for ranked in [true, false] {
+            for width in [32, 46, 60] {
+                let text = whole(&table, width).join("\n");
+                for cell in ["66.1 µs", "70 µs", "1.07 ms", "nanosleep", "reason", "p50", "p90", "max"] {
+                    assert!(text.contains(cell), "{ranked} {width}: {text}");
+                }
+            }
+            table.columns.iter_mut().for_each(|column| column.rank = 0);
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use oversleep_record::{ExperimentId, ResultFile};
 use page::Page;
 
 pub use comparison::comparison;
-pub(crate) use grid::lines as table_lines;
+pub(crate) use grid::whole as whole_table;
 pub use shared::shared;
 pub use text::{clean, is_obeyed, without_styles};
 

@@ -105,6 +105,13 @@ impl Page {
         }
     }
 
+    /// A table, with columns that have no room beneath it.
+    pub fn whole_table(&mut self, table: &Table) {
+        for line in grid::whole(table, self.width) {
+            self.line(&line);
+        }
+    }
+
     /// The columns of a table for which the page is too narrow: in full, or how to see them.
     pub fn rest_of(&mut self, table: &Table, detail: Detail) {
         let parts = grid::rest(table, self.width);

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::{Query, failed};
 use crate::exit::{Exit, Failure};
-use crate::message;
 use crate::output::show;
 
 /// More rows take minutes here, and an engine with many CPUs seconds.
@@ -40,12 +39,13 @@ pub(super) fn limit(archive: &Archive, files: &[DayFile], folder: &Path, here: b
     if rows <= ROWS_MAX || here {
         return Ok(());
     }
-    message::note(&views(Engine::DuckDb, &folder.display().to_string()));
-    Err(Failure::usage(format!(
-        "{} are more than this command should read: it takes a minute for every 10 million. The views above make the same \
-         files tables of DuckDB, and `oversleep archive views` of other engines; --here answers here",
+    let what = format!(
+        "{} are more than this command should read: it takes a minute for every 10 million. These views make the same files \
+         tables of DuckDB, and `oversleep archive views ENGINE` prints those of other engines; --here answers here",
         counted(rows, "row")
-    )))
+    );
+    let views = views(Engine::DuckDb, &folder.display().to_string());
+    Err(Failure::Misread { what, next: views.lines().map(str::to_owned).collect() })
 }
 
 fn records(title: &str, answer: Answer, names: &BTreeMap<String, String>) -> Records {

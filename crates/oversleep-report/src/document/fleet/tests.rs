@@ -65,6 +65,25 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn no_figure_is_left_out_on_any_width() {
+    let view = crate::document::Subject::view(&*FLEET, Detail::Brief);
+    let tables: Vec<_> = view.sections.iter().flat_map(|section| &section.tables).collect();
+    assert!(tables.len() >= 6);
+    for width in [60, 80, 120] {
+        let text = text(width, Detail::Brief);
+        for table in &tables {
+            for (at, column) in table.columns.iter().enumerate() {
+                let words = column.head.split(' ');
+                assert!(words.clone().all(|word| text.contains(word)), "{width}: {}", column.head);
+                for row in table.rows.iter().filter(|_| column.kind == crate::view::table::Kind::Figure) {
+                    assert!(text.contains(&row[at].text), "{width}: {} {}", column.head, row[at].text);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn an_archive_without_waits_says_what_to_do() {
     let empty = Collector::new().judge();
     let text = String::from_utf8(bytes(&empty, &TEXT, &Layout { width: 80, ..Layout::default() })).unwrap();

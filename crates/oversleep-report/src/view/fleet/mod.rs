@@ -4,7 +4,8 @@
 mod pictures;
 mod sections;
 
-use oversleep_lab::fleet::{FINDINGS, Finding, Fleet};
+use oversleep_explain::fleet::FINDINGS;
+use oversleep_lab::fleet::{Finding, Fleet};
 
 use super::comparison::View;
 use super::sheet::{self, Sheet, optional};

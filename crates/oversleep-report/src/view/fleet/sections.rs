@@ -3,7 +3,7 @@
 use oversleep_lab::fleet::{Change, ChangeRow, Fleet, Group, HostRow, Interval, Part};
 use oversleep_record::Nanos;
 
-use crate::view::table::{Columns, Section, Table, ToCell, Tone};
+use crate::view::table::{Columns, Section, ToCell, Tone};
 use crate::words::{UNKNOWN, counted, date, percent, significant};
 
 /// The most hosts in a brief table.
@@ -17,7 +17,8 @@ const HOSTS_MAX: usize = 100;
 pub(super) fn all(fleet: &Fleet, full: bool) -> Vec<Section> {
     let waits = waits(fleet);
     let shown = &waits[..waits.len().min(if full { WAITS_MAX } else { WAITS_BRIEF })];
-    let mut sections: Vec<Section> = hosts(fleet, full).into_iter().chain(changes(fleet)).collect();
+    let changes = fleet.changes.iter().enumerate().filter_map(|(at, change)| self::change(at + 1, change));
+    let mut sections: Vec<Section> = hosts(fleet, full).into_iter().chain(changes).collect();
     for (at, wait) in shown.iter().enumerate() {
         sections.extend(groups(fleet, at + 1, wait));
         sections.extend(hours(fleet, at + 1, wait));
@@ -27,6 +28,8 @@ pub(super) fn all(fleet: &Fleet, full: bool) -> Vec<Section> {
         let more = if full { "--json has all." } else { "--full shows them." };
         last.notes.push(format!("The archive has {} more. {more}", counted(waits.len() - shown.len(), "wait")));
     }
+    // Each column is an answer of its own.
+    sections.iter_mut().flat_map(|section| &mut section.tables).for_each(|table| table.needs_all = true);
     sections
 }
 
@@ -61,7 +64,7 @@ fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
         .words("figure", |row| row.figure.to_string())
         .figure("value", |row| span(row.value_ns))
         .figure("times its group", |row| times(row.ratio))
-        .figure("99 % interval by days", |row| row.ratio.as_ref().map(ends))
+        .figure("99 % interval", |row| row.ratio.as_ref().map(ends))
         .rank(1)
         .figure("deviations", |row| significant(row.deviations))
         .rank(2)
@@ -76,41 +79,37 @@ fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
             counted(more, "host")
         )
     });
-    let note = "Hosts that a finding names come first, then those furthest from their group. A deviation is that of the \
-                hosts of the group, without its exceptions.";
+    let note = "Hosts that a finding names come first, then those furthest from their group. Intervals are by days. A \
+                deviation is that of the hosts of the group, without its exceptions.";
     Some(Section::new("hosts", "Hosts unlike their group").tables([table]).notes([note.to_owned()]).notes(rest))
 }
 
-fn changes(fleet: &Fleet) -> Option<Section> {
-    let rows = fleet.changes.iter().flat_map(|change| change.rows.iter().map(move |row| (change, row)));
+fn change(place: usize, change: &Change) -> Option<Section> {
+    let Change { fact, from, to, .. } = change;
     let table = Columns::new()
-        .words("change", |(change, _): &(&Change, &ChangeRow)| {
-            format!("{}: {} to {}", change.fact, change.from, change.to)
-        })
+        .words("wait", |row: &&ChangeRow| row.wait.clone())
+        .words("figure", |row| row.figure.to_string())
+        .figure("before", |row| span(row.before_ns))
+        .rank(2)
+        .figure("after", |row| span(row.after_ns))
+        .rank(2)
+        .figure("ratio", |row| times(row.ratio))
+        .figure("99 % interval", |row| row.ratio.as_ref().map(ends))
+        .figure("other hosts", |row| row.others.as_ref().map(ends))
         .rank(1)
-        .words("wait", |(_, row)| row.wait.clone())
-        .words("figure", |(_, row)| row.figure.to_string())
-        .figure("before", |(_, row)| span(row.before_ns))
-        .rank(2)
-        .figure("after", |(_, row)| span(row.after_ns))
-        .rank(2)
-        .figure("ratio", |(_, row)| times(row.ratio))
-        .figure("99 % interval by hosts", |(_, row)| row.ratio.as_ref().map(ends))
-        .figure("other hosts", |(_, row)| row.others.as_ref().map(ends))
-        .rank(3)
-        .words("verdict", |(_, row)| match (row.ratio, row.differs) {
+        .words("verdict", |row| match (row.ratio, row.differs) {
             (None, _) => "too few hosts".toned(Tone::Soft),
             (_, true) => "differs".toned(Tone::Strong),
             _ => "no difference".toned(Tone::Soft),
         })
-        .table("Lateness of the same hosts before and after a change", rows)?;
-    let notes = fleet.changes.iter().map(|change| {
-        let [first, last] = [change.first_unix_s, change.last_unix_s].map(|at| date(at).unwrap_or_default());
-        let when = if first == last { format!("at {first}") } else { format!("from {first} to {last}") };
-        let (fact, from, to) = (&change.fact, &change.from, &change.to);
-        format!("{} ({}) changed the {fact} from {from} to {to} {when}.", counted(change.hosts, "host"), change.kind)
-    });
-    Some(Section::new("changes", "Before and after a change").tables([table]).notes(notes.collect::<Vec<_>>()))
+        .table("Lateness of the same hosts before and after a change", &change.rows)?;
+    let [first, last] = [change.first_unix_s, change.last_unix_s].map(|at| date(at).unwrap_or_default());
+    let when = if first == last { format!("at {first}") } else { format!("from {first} to {last}") };
+    let hosts = counted(change.hosts, "host");
+    let note =
+        format!("{hosts} ({}) changed the {fact} from {from} to {to} {when}. Intervals are by hosts.", change.kind);
+    let title = format!("Before and after the {fact} changed from {from} to {to}");
+    Some(Section::new(format!("change-{place}"), title).tables([table]).notes([note]))
 }
 
 /// A kind of machines, with its kernel where there are several of that kind, as a row is named.
@@ -143,10 +142,10 @@ fn groups(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
         .figure("hosts", |group| group.hosts)
         .rank(1)
         .figure("p50", |group| group.p50_ns.map(|found| span(found.value)))
-        .figure("its interval", move |group| interval(group.p50_ns))
+        .figure("p50: 99 % interval", move |group| interval(group.p50_ns))
         .rank(4)
         .figure("p99", |group| group.p99_ns.map(|found| span(found.value)))
-        .figure("its 99 % interval", move |group| interval(group.p99_ns))
+        .figure("p99: 99 % interval", move |group| interval(group.p99_ns))
         .rank(4)
         .figure("steal", |group| group.steal_share.map(|share| percent(share.value)))
         .rank(1)
@@ -181,8 +180,7 @@ fn hours(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
     for part in Part::ALL {
         columns = columns.figure(part.to_string(), move |row| spans(row.1[usize::from(part.0)]));
     }
-    let mut table: Table = columns.table(format!("p99 of {wait} by time of day (UTC)"), named.chain(groups))?;
-    table.needs_all = true;
+    let table = columns.table(format!("p99 of {wait} by time of day (UTC)"), named.chain(groups))?;
     let title = format!("{wait} at night and by day: p99 by hours in UTC");
     Some(Section::new(format!("hours-{place}"), title).tables([table]))
 }
@@ -203,8 +201,7 @@ fn days(fleet: &Fleet, full: bool, place: usize, wait: &str) -> Option<Section> 
         let date = crate::words::day(day * 86_400).unwrap_or_default();
         columns = columns.figure(date, move |row| spans(row.1.get(at).copied().flatten()));
     }
-    let mut table = columns
-        .table(format!("p99 of {wait} by day; of a host, in the latest six hours of each"), named.chain(groups))?;
-    table.needs_all = true;
+    let caption = format!("p99 of {wait} by day; of a host, in the latest six hours of each");
+    let table = columns.table(caption, named.chain(groups))?;
     Some(Section::new(format!("days-{place}"), format!("{wait} by day: p99")).tables([table]))
 }
