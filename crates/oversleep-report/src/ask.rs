@@ -72,9 +72,7 @@ pub fn text(replies: &[Reply], width: usize) -> String {
         }
         for reply in group.iter().filter(|reply| !reply.helps.is_empty()) {
             let on = if group.len() > 1 { format!(" on {}", reply.machine) } else { String::new() };
-            let help = |help: &Help| format!("{}: {}", help.what, duration(help.p50_ns));
-            let helps: Vec<String> = reply.helps.iter().map(help).collect();
-            page.hanging("  helps", longest + 4, &format!("tried{on}: {}", helps.join("; ")));
+            page.hanging("  helps", longest + 4, &format!("tried{on}: {}", reply.tried()));
         }
         let cited = group.iter().filter_map(|reply| reply.answer.as_ref().ok()).flat_map(Answer::sources);
         for source in places(cited.map(|cited| cited.source.as_str())) {
@@ -189,7 +187,10 @@ pub fn view(replies: &[Reply]) -> View {
                 columns.figure(column.0, move |reply: &&Reply| figure(reply, column).map(duration))
             });
         let columns = columns.words("rule", |reply| reply.reason().unwrap_or_default());
-        Section::new(format!("question-{at}"), heading.clone()).tables(columns.table(heading, group))
+        let helped = group.iter().filter(|reply| !reply.helps.is_empty());
+        let notes: Vec<String> =
+            helped.map(|reply| format!("Helps on {}, tried there: {}.", reply.machine, reply.tried())).collect();
+        Section::new(format!("question-{at}"), heading.clone()).tables(columns.table(heading, group)).notes(notes)
     };
     View {
         title: "oversleep ask".to_owned(),
@@ -261,6 +262,12 @@ impl Reply {
             Subject::Cost { .. } => "cost",
             Subject::Resolution => "resolution",
         }
+    }
+
+    /// What was tried, each with what it gave.
+    fn tried(&self) -> String {
+        let help = |help: &Help| format!("{}: {}", help.what, duration(help.p50_ns));
+        self.helps.iter().map(help).collect::<Vec<_>>().join("; ")
     }
 
     fn document(&self) -> Value {
@@ -347,6 +354,16 @@ mod tests {
             answer: Ok(answer),
             helps: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_helps_stands_in_every_form_that_has_sentences() {
+        let help = Help { what: "slack 1 ns".to_owned(), p50_ns: 1_010_000.0 };
+        let replies = [Reply { helps: vec![help], ..reply() }];
+        assert!(crate::terminal::without_styles(&text(&replies, 100)).contains("tried: slack 1 ns: 1.01 ms"));
+        let section = view(&replies).sections.remove(0);
+        assert_eq!(section.notes, ["Helps on linux-hz250, tried there: slack 1 ns: 1.01 ms."]);
+        assert_eq!(replies[0].document()["helps"][0]["what"], "slack 1 ns");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Modelled waits: their arguments, the waiting thread, and the rules that decide when they end.
 
+use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -46,7 +47,15 @@ impl Wait for SimWait {
     fn rule(&self, requested: Nanos) -> Option<String> {
         // The resolution while it waits.
         let raised = self.0.model.raises_to_ns.and_then(|period| self.0.kernel.hold_resolution(period, true));
-        let rule = rules::of_wait(&self.0.model, &self.0.kernel, requested);
+        let mut rule = rules::of_wait(&self.0.model, &self.0.kernel, requested);
+        if self.0.model.info.family != Family::Spin
+            && let Some((from, _)) = self.0.wake.idle_exits.iter().rev().find(|(from, _)| requested >= *from)
+        {
+            let _ = write!(
+                rule,
+                "; a CPU that is to be idle for {from} or more enters a deeper idle state, which it leaves first"
+            );
+        }
         if let Some((number, _)) = raised {
             self.0.kernel.release_resolution(number);
         }
