@@ -143,7 +143,7 @@ const RECURRING: &[Asked] = &[
         &[
             "569",
             "each read asks a device of the mainboard, the clock source hpet",
-            "from x86-64 at 2.4 GHz on the HPET",
+            "x86-64 at 2.4 GHz on the HPET",
         ],
     ),
     (
