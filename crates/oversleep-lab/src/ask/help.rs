@@ -169,7 +169,7 @@ mod tests {
             let os = lab.platform_id().os;
             for record in runtime_calls::all().iter().filter(|record| record.system == os) {
                 let subject = Subject::Wait { name: record.wait_name(), request: Nanos::from_millis(1) };
-                let question = Question { count: 20, ..Question::of(subject) };
+                let question = Question { count: 6, ..Question::of(subject) };
                 let Ok(answer) = ask(&lab, &question) else { continue };
                 asked += 1;
                 for help in helps(&lab, &question, &answer) {

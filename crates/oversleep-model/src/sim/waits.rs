@@ -14,6 +14,9 @@ use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
 
+/// From this cost on, leaving an idle state is said to be a part of a wait.
+const EXIT_SHOWS_FROM: Nanos = Nanos(20_000);
+
 /// A wait and its machine.
 struct Shared {
     model: WaitModel,
@@ -48,12 +51,14 @@ impl Wait for SimWait {
         // The resolution while it waits.
         let raised = self.0.model.raises_to_ns.and_then(|period| self.0.kernel.hold_resolution(period, true));
         let mut rule = rules::of_wait(&self.0.model, &self.0.kernel, requested);
-        if self.0.model.info.family != Family::Spin
-            && let Some((from, _)) = self.0.wake.idle_exits.iter().rev().find(|(from, _)| requested >= *from)
+        let exit = self.0.wake.idle_exits.iter().rev().find(|(from, _)| requested >= *from);
+        if let Some((from, exit)) = exit.filter(|(_, exit)| exit.quantile(0.5) >= EXIT_SHOWS_FROM)
+            && self.0.model.info.family != Family::Spin
         {
+            let takes = exit.quantile(0.5);
             let _ = write!(
                 rule,
-                "; a CPU that is to be idle for {from} or more enters a deeper idle state, which it leaves first"
+                "; a CPU that is to be idle for {from} or more enters a deeper state, which takes {takes} to leave"
             );
         }
         if let Some((number, _)) = raised {
