@@ -82,7 +82,7 @@ const RECURRING: &[Asked] = &[
         &[
             "2 ms",
             "a resolution that the process holds shortens it",
-            ".NET Core 3 to .NET 6 passes 1 ms to SleepEx(alertable) and waits until GetTickCount64 shows that it has passed",
+            ".NET Core 3 to .NET 6 passes 1 ms to SleepEx(alertable) and waits until GetTickCount64 shows",
             "record R46",
         ],
     ),
