@@ -2,6 +2,7 @@
 
 use oversleep_measure::{Plan, Silent, StopFlag};
 use oversleep_model::platform;
+use oversleep_model::sim::Sim;
 use oversleep_record::conditions::Setting;
 use oversleep_record::{CommandName, Conditions, ExperimentId, label};
 use oversleep_system::Granularity;
@@ -96,6 +97,43 @@ fn a_timer_that_the_tick_count_ends_is_no_finer_under_a_resolution() {
     };
     let [stepped, exact, of_beam] = ["Task.Delay@dotnet-3", "Task.Delay@dotnet-7", "receive-after@erlang-25"].map(p50);
     assert!(stepped > 15e6 && exact < 2.1e6 && of_beam > 15e6, "{stepped} {exact} {of_beam}");
+}
+
+/// Wake-ups differ from wait to wait, the rules don't.
+#[test]
+fn runtimes_makes_the_waits_that_ask_makes_on_every_machine() {
+    let by_rules_alone = |machine: &str| {
+        let machine = oversleep_model::machine(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+        Laboratory::on(Sim::start(oversleep_model::testing::by_rules_alone(machine)))
+    };
+    let mut compared = 0;
+    for machine in oversleep_model::names() {
+        let plan = Plan { requests: vec![Nanos::from_millis(1)], ..Plan::default() };
+        let file = run_on(&by_rules_alone(machine), CommandName::Runtimes, &[ExperimentId::R1], plan);
+        let os = lab(machine).platform_id().os;
+        for record in runtimes().iter().filter(|record| record.system == os) {
+            let name = record.wait_name();
+            let subject = Subject::Wait { name: name.clone(), request: Nanos::from_millis(1) };
+            let question = Question { count: 40, ..Question::of(subject) };
+            let Ok(answer) = ask(&by_rules_alone(machine), &question) else { continue };
+            let is_it = |series: &&oversleep_record::Series| {
+                series
+                    .runtime
+                    .as_ref()
+                    .is_some_and(|runtime| runtime.name == record.family() && runtime.version == record.versions)
+                    && (record.names.contains(&series.subject) || record.id.ends_with(&format!("/{}", series.subject)))
+            };
+            let series = file.series.iter().find(is_it).unwrap_or_else(|| panic!("{machine} {name}"));
+            let median = |mut values: Vec<f64>| {
+                values.sort_by(f64::total_cmp);
+                values[(values.len() - 1) / 2]
+            };
+            let late = series.samples.value.iter().map(|late| late as f64 + 1e6).collect();
+            assert_eq!(median(late), median(answer.values_ns().to_vec()), "{machine} {name}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 1_500, "{compared}");
 }
 
 #[test]

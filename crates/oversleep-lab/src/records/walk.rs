@@ -202,11 +202,6 @@ fn one_call_is_the_same_wait_however_it_is_asked_on_macos() {
 }
 
 #[test]
-fn runtimes_makes_the_waits_that_ask_makes_on_windows() {
-    runtimes_and_asks_are_the_same("windows");
-}
-
-#[test]
 fn runtimes_makes_the_waits_that_ask_makes_on_linux() {
     runtimes_and_asks_are_the_same("linux");
 }
