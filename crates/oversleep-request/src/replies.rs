@@ -6,6 +6,7 @@ use oversleep_lab::{Laboratory, machines, records};
 use oversleep_record::series::Pace;
 use oversleep_record::{Environment, FactName};
 use oversleep_report::ask::Reply;
+use oversleep_system::{TunableInfo, examples, tunables};
 
 use crate::args::AskArgs;
 use crate::refusal::Refusal;
@@ -121,20 +122,40 @@ fn changes(facts: &Environment) -> Vec<String> {
 
 /// Why there is no answer, with the systems for which a runtime's call is known, or the name that was probably meant.
 fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
-    if let NoAnswer::Unknown { kind: Kind::Wait, name, .. } = reason {
+    let NoAnswer::Unknown { kind, name, .. } = reason else { return reason.to_string() };
+    let mut known = names::of(lab, *kind);
+    if *kind == Kind::Wait {
         let systems = records::systems(name);
         if !systems.is_empty() {
             return format!("{reason}; what a runtime makes of it is known on {} only", systems.join(" and "));
         }
+        if let Some((tunable, setting)) = changed_by(lab, name) {
+            return format!(
+                "{reason}: it changes when waits end. Ask a wait under what it requests, like 'sleep(1ms)' --{tunable} \
+                 {setting}, or beside a process that does, with --neighbour {setting}"
+            );
+        }
+        let os = lab.platform_id().os;
+        let calls = records::runtimes().iter().filter(|record| record.system == os);
+        known.extend(calls.flat_map(|record| record.names.iter().map(String::as_str)));
     }
-    let near = match reason {
-        NoAnswer::Unknown { kind, name, .. } => names::nearest(name, &names::of(lab, *kind)),
-        NoAnswer::Unavailable { .. } => None,
-    };
+    let near = names::nearest(name, &known);
     match near {
         Some(near) => format!("{reason}; did you mean '{near}'?"),
         None => reason.to_string(),
     }
+}
+
+/// The option that has the effect of that call, and a setting of it.
+fn changed_by(lab: &Laboratory, call: &str) -> Option<(&'static str, &'static str)> {
+    let id = lab.platform_id();
+    let has = |info: &&TunableInfo| {
+        info.call.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == call)
+    };
+    let info = tunables::of(&id.os).iter().find(has)?;
+    let is_option = lab.names(Kind::Tunable).contains(&info.name);
+    // What a model lacks is another way to its resolution.
+    if is_option { Some((info.name, info.example)) } else { Some(examples::of(&id.os, &id.arch)?.finer) }
 }
 
 #[cfg(test)]
@@ -186,6 +207,10 @@ mod tests {
         let tick = refused("sleep(1ms) --on linux-hz250,linux-4 --set timers.tick=10ms");
         assert!(tick.contains("has no effect on linux-hz250"), "{tick}");
         assert!(refused("sleep(1ms) --on windows-11 --slack 1ns").starts_with("can't use --slack 1 ns: "));
+        let changes = refused("timeBeginPeriod(1) --on windows-11");
+        assert!(changes.contains("like 'sleep(1ms)' --resolution 1ms"), "{changes}");
+        assert!(refused("PR_SET_TIMERSLACK(1ns) --on linux-hz250").contains("--slack"));
+        assert!(refused("Thread.slep(1ms) --on windows-11").ends_with("did you mean 'Thread.sleep'?"));
         assert!(refused("sleep(1ms) --on windows-12,windows-11").starts_with("unknown modelled machine 'windows-12'"));
     }
 }

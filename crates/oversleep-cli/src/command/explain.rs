@@ -6,6 +6,7 @@ use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Entry;
 use oversleep_lab::lookup;
 use oversleep_report::listing::explain::{about, all, one};
+use oversleep_system::runtime_calls;
 
 use crate::args::{Documents, List};
 use crate::command::spec::{READS, examples, exits};
@@ -64,6 +65,14 @@ fn find(word: &str) -> Result<Meaning, Failure> {
 }
 
 fn unknown(word: &str) -> Failure {
+    if let Some(call) = runtime_calls::call(word).filter(|_| !runtime_calls::systems(word).is_empty()) {
+        let span = format!("1{}", call.unit.as_deref().unwrap_or("ms"));
+        let systems = runtime_calls::systems(word).join(", ");
+        return Failure::usage(format!(
+            "{word} is a call of a runtime, known on {systems}; `oversleep ask '{word}({span})' --on MACHINE` says what it \
+             becomes on a machine, and why"
+        ));
+    }
     // Ids resemble one another, so only a name can be suggested.
     let is_id = word.to_ascii_uppercase().starts_with("OVS");
     let known: Vec<&str> = explain::registry().iter().map(|entry| if is_id { entry.id } else { entry.name }).collect();

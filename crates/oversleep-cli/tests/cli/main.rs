@@ -12,6 +12,7 @@ mod investigations;
 mod live;
 mod modelled;
 mod outputs;
+mod questions;
 mod real_time;
 mod resolution;
 mod serve;

@@ -43,11 +43,18 @@ pub fn entry(id_or_name: &str) -> Option<&'static FindingEntry> {
 /// The findings whose texts, or those of their remedies, mention a word or a phrase, in any case.
 pub fn mentioning(words: &str) -> Vec<&'static FindingEntry> {
     let wanted = words.trim().to_lowercase();
-    registry().iter().copied().filter(|entry| texts(entry).iter().any(|text| mentions(text, &wanted))).collect()
+    let all = |words: &[&str]| -> Vec<&'static FindingEntry> {
+        let has = |entry: &FindingEntry, word: &str| texts(entry).iter().any(|text| mentions(text, word));
+        let is_it = |entry: &&'static FindingEntry| words.iter().all(|word| has(entry, word));
+        registry().iter().copied().filter(is_it).collect()
+    };
+    let as_typed = all(&[wanted.as_str()]);
+    let words: Vec<&str> = wanted.split_whitespace().collect();
+    if as_typed.is_empty() && words.len() > 1 { all(&words) } else { as_typed }
 }
 
 /// Everything that is said about a finding and its remedies.
-fn texts(entry: &'static FindingEntry) -> Vec<&'static str> {
+fn texts(entry: &FindingEntry) -> Vec<&'static str> {
     let of_remedy = |remedy: &&'static RemedyEntry| {
         [remedy.id, remedy.summary, remedy.how].into_iter().chain(remedy.example).collect::<Vec<_>>()
     };

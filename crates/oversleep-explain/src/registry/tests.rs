@@ -131,6 +131,8 @@ fn findings_are_found_by_the_words_of_their_texts() {
     assert_eq!(names("QUOTA"), of_quota);
     assert!(names("PR_SET_TIMERSLACK").contains(&"timer-slack"));
     assert!(names("timer slack").contains(&"timer-slack"), "a phrase");
+    assert!(names("clock backwards").contains(&"backward-clock"), "words of a phrase that no text has");
+    assert!(names("C-state").contains(&"deep-idle-states"));
     for nothing in ["", " ", "?", "quot", "zzz"] {
         assert!(names(nothing).is_empty(), "{nothing}");
     }

@@ -82,7 +82,7 @@ fn of_system<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait>
 }
 
 /// The call of a runtime by that name.
-fn of_runtime<'a>(lab: &'a Laboratory, name: &str) -> Result<Option<&'a CallWait>, NoAnswer> {
+pub(super) fn of_runtime<'a>(lab: &'a Laboratory, name: &str) -> Result<Option<&'a CallWait>, NoAnswer> {
     let unknown = |reason: String| NoAnswer::Unavailable {
         what: name.to_owned(),
         reason: Unavailable::failed("translating it", reason),
@@ -105,7 +105,7 @@ fn by_name<'a>(waits: impl Iterator<Item = &'a dyn Wait>, name: &str) -> Option<
     let fits = |how: fn(&str, &str, &str) -> bool| {
         waits.iter().copied().find(|wait| how(name, wait.info().name, wait.info().call))
     };
-    fits(is_exact).or_else(|| fits(is_call)).or_else(|| fits(is_alike))
+    fits(is_exact).or_else(|| fits(is_call)).or_else(|| fits(is_alike)).or_else(|| fits(is_part))
 }
 
 fn is_exact(typed: &str, name: &str, _: &str) -> bool {
@@ -118,6 +118,12 @@ fn is_call(typed: &str, _: &str, call: &str) -> bool {
         call.split(|c: char| !c.is_ascii_alphanumeric() && !"_:.".contains(c)).filter(|word| !word.is_empty());
     let first = words.next();
     [first, words.next_back()].contains(&Some(typed))
+}
+
+/// Whether it is some word of the call: `CREATE_WAITABLE_TIMER_HIGH_RESOLUTION`. A function of Windows may lack the W.
+fn is_part(typed: &str, _: &str, call: &str) -> bool {
+    let mut words = call.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.any(|word| word == typed || word.strip_suffix('W') == Some(typed))
 }
 
 fn is_alike(typed: &str, name: &str, call: &str) -> bool {
@@ -145,6 +151,8 @@ mod tests {
             ("windows-11", "Sleep(1ms)", "sleep(1ms)"),
             ("windows-11", "SLEEP(1ms)", "sleep(1ms)"),
             ("windows-11", "timeSetEvent(1ms)", "time-set-event(1ms)"),
+            ("windows-11", "CreateWaitableTimerEx(1ms)", "waitable-timer-high-resolution(1ms)"),
+            ("windows-11", "CREATE_WAITABLE_TIMER_HIGH_RESOLUTION(1ms)", "waitable-timer-high-resolution(1ms)"),
             ("windows-11", "step(GetTickCount64)", "step(get-tick-count-64)"),
             ("windows-11", "cost(QueryPerformanceCounter)", "cost(qpc)"),
             ("windows-11", "yield(SwitchToThread)", "yield(switch-to-thread)"),

@@ -2,11 +2,12 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
-use oversleep_system::runtime_calls::{self, Record};
+use oversleep_system::runtime_calls::{self, CallWait, Record, Thread, can_call_library};
 use oversleep_system::waits::SLEEP_UNTIL;
 use oversleep_system::{Family, Platform, Wait, examples};
 
 use super::answer::{Answer, Meaning};
+use super::calls::of_runtime;
 use super::measured::ask;
 use super::question::{Question, Subject};
 use crate::session::Laboratory;
@@ -51,27 +52,20 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<
         let subject = Subject::Wait { name: name.to_owned(), request: *request };
         with(what, Question { subject, ..question.clone() })
     };
-    let call = record_of(machine, name);
+    let call = of_runtime(machine, name).ok().flatten().map(CallWait::record);
     let others = match call {
-        Some(record) => of_runtime(platform, record),
+        Some(record) => other_calls(platform, record),
         None => of_system(platform, name),
     };
+    // The library's sleep stands for nothing but a sleep: not for an event loop, nor for a wait for something besides.
+    let may_block = call.map_or(!others.is_empty(), |record| is_sleep(record) && can_call_library(record.family()));
     let others = others.into_iter().filter_map(|(what, name)| instead(what, &name));
-    let library = match call.map_or("", Record::family) {
-        "" | "rust" | "cpp" | "c" | "python" | "java" => {
-            instead(format!("this project's library, which spins at the end ({})", SLEEP_UNTIL.name), SLEEP_UNTIL.name)
-        }
-        _ => None,
-    };
-    let setting = finer(platform, question).and_then(|(what, question)| with(what, question));
     let best = others.min_by(|one, other| one.p50_ns.total_cmp(&other.p50_ns));
-    [setting, best, library.filter(|_| may_block(call, name))].into_iter().flatten().collect()
-}
-
-/// The record of a runtime's call by that name.
-fn record_of<'a>(machine: &'a Laboratory, name: &str) -> Option<&'a Record> {
-    let found = machine.runtime_call(name).ok().flatten()?;
-    Some(runtime_calls::wait(machine.platform(), found)?.record())
+    let setting = finer(platform, question).and_then(|(what, question)| with(what, question));
+    let library = may_block.then(|| {
+        instead(format!("this project's library, which spins at the end ({})", SLEEP_UNTIL.name), SLEEP_UNTIL.name)
+    });
+    [setting, best, library.flatten()].into_iter().flatten().collect()
 }
 
 /// The setting that makes waits of this system finer, unless the question has it already.
@@ -88,22 +82,12 @@ fn finer(platform: &dyn Platform, question: &Question) -> Option<(String, Questi
     Some((what, Question { conditions, ..question.clone() }))
 }
 
-/// Whether the thread may do nothing but wait in that call: an event loop may not.
-fn may_block(call: Option<&Record>, name: &str) -> bool {
-    call.map_or_else(|| name == "sleep" || !name.contains("poll"), is_sleep)
-}
-
 fn is_sleep(record: &Record) -> bool {
-    const LOOPS: [&str; 5] = ["asyncio", "tokio", "async_io", "timer:", "virtual"];
-    record.names.iter().any(|name| {
-        let last = name.rsplit(['.', ':']).next().unwrap_or(name);
-        let is_blocking = !LOOPS.iter().any(|one| name.starts_with(one));
-        is_blocking && (last.to_ascii_lowercase().starts_with("sleep") || last.starts_with("park"))
-    })
+    record.thread() != Thread::Serves
 }
 
 /// The other blocking sleeps of that runtime's version, if the call is one.
-fn of_runtime(platform: &dyn Platform, call: &Record) -> Vec<(String, String)> {
+fn other_calls(platform: &dyn Platform, call: &Record) -> Vec<(String, String)> {
     if !is_sleep(call) {
         return Vec::new();
     }
@@ -111,9 +95,8 @@ fn of_runtime(platform: &dyn Platform, call: &Record) -> Vec<(String, String)> {
     let fits = |one: &&Record| {
         one.system == os && one.family() == call.family() && one.overlaps(call) && one.id != call.id && is_sleep(one)
     };
-    let ends_early = |name: &str| name.rsplit('.').next().is_some_and(|last| last.starts_with("park"));
     let named = |one: &Record| {
-        let what = match ends_early(&call.names[0]) && !ends_early(&one.names[0]) {
+        let what = match call.thread() == Thread::Parks && one.thread() != Thread::Parks {
             true => format!("{}, where nothing has to wake the thread earlier", one.names[0]),
             false => one.names[0].clone(),
         };
@@ -122,19 +105,21 @@ fn of_runtime(platform: &dyn Platform, call: &Record) -> Vec<(String, String)> {
     runtime_calls::all().iter().filter(fits).map(named).collect()
 }
 
-/// The system's other sleeps and timers, for a sleep or timer.
+/// The system's other sleeps and timers, for a sleep or timer. What only one language calls is none of them.
 fn of_system(platform: &dyn Platform, name: &str) -> Vec<(String, String)> {
     let is_kin = |wait: &dyn Wait| matches!(wait.info().family, Family::Sleep | Family::Timer);
     let waits = || platform.waits().iter().map(AsRef::as_ref).filter(|wait| is_kin(*wait));
     if name != "sleep" && !waits().any(|wait| wait.info().name == name || wait.info().call.contains(name)) {
         return Vec::new();
     }
-    waits().map(|wait| (wait.info().call.to_owned(), wait.info().name.to_owned())).collect()
+    let is_of_all = |wait: &&dyn Wait| runtime_calls::call(wait.info().call).is_none();
+    waits().filter(is_of_all).map(|wait| (wait.info().call.to_owned(), wait.info().name.to_owned())).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use oversleep_model::platform;
+    use oversleep_record::Nanos;
 
     use super::*;
 
@@ -157,6 +142,50 @@ mod tests {
         assert!(of_windows[2].contains("library"), "{of_windows:?}");
         let of_java = texts("windows-11", "parkNanos(1ms)");
         assert!(of_java[1].starts_with("Thread.sleep, where nothing has to wake the thread earlier"), "{of_java:?}");
+    }
+
+    #[test]
+    fn a_program_of_the_system_gets_no_call_of_a_language() {
+        for machine in oversleep_model::names() {
+            for help in helped(machine, "sleep(1ms)") {
+                assert!(!help.what.contains("::"), "{machine}: {}", help.what);
+            }
+        }
+        let beside = |text: &str| {
+            let lab = Laboratory::on(platform("windows-10-1909", &[], 1).expect("a machine"));
+            let neighbours = vec![crate::ask::setting("1ms").expect("a setting")];
+            let question = Question { neighbours, ..Question::of(text.parse().expect("a question")) };
+            let answer = ask(&lab, &question).unwrap_or_else(|error| panic!("{error}"));
+            helps(&lab, &question, &answer)
+        };
+        assert!(beside("Sleep(1)").iter().all(|help| !help.what.contains("std::thread")), "{:?}", beside("Sleep(1)"));
+    }
+
+    #[test]
+    fn every_help_of_every_call_is_better_and_of_its_own_language_on_every_machine() {
+        let (mut asked, mut helped) = (0, 0);
+        for machine in oversleep_model::names() {
+            let lab = Laboratory::on(platform(machine, &[], 1).expect("a machine"));
+            let os = lab.platform_id().os;
+            for record in runtime_calls::all().iter().filter(|record| record.system == os) {
+                let subject = Subject::Wait { name: record.wait_name(), request: Nanos::from_millis(1) };
+                let question = Question { count: 6, ..Question::of(subject) };
+                let Ok(answer) = ask(&lab, &question) else { continue };
+                asked += 1;
+                for help in helps(&lab, &question, &answer) {
+                    let what = format!("{machine} {}: {}", record.wait_name(), help.what);
+                    assert!(help.p50_ns < answer.quantile_ns(0.5), "{what}");
+                    let call = help.what.split([',', ' ']).next().unwrap_or_default();
+                    let is_its =
+                        |one: &Record| one.family() == record.family() && one.names.iter().any(|name| name == call);
+                    let is_setting = lab.platform().tunable(call).is_some();
+                    let is_library = help.what.contains(SLEEP_UNTIL.name) && can_call_library(record.family());
+                    assert!(is_setting || is_library || runtime_calls::all().iter().any(is_its), "{what}");
+                    helped += 1;
+                }
+            }
+        }
+        assert!(asked > 1_500 && helped > 500, "{asked} {helped}");
     }
 
     #[test]

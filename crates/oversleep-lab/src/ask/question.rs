@@ -8,6 +8,7 @@ use oversleep_record::Nanos;
 use oversleep_record::conditions::{Conditions, LoadSpec, Setting};
 use oversleep_record::label::JoinStyle;
 use oversleep_record::series::Pace;
+use oversleep_system::runtime_calls;
 use serde::{Deserialize, Deserializer};
 
 use super::spans;
@@ -99,7 +100,8 @@ impl FromStr for Subject {
             }
             wait if is_call(wait) => {
                 let request = spans::read(wait, argument).map_err(|error| wrong(format!("{error}")))?;
-                if !(Nanos(1)..=REQUEST_MAX).contains(&request) {
+                let shortest = Nanos(i64::from(!runtime_calls::call(wait).is_some_and(|call| call.takes_zero)));
+                if !(shortest..=REQUEST_MAX).contains(&request) {
                     return Err(wrong(
                         "a wait takes 1ns to 60 days (1440h); to give the CPU away, ask yield(NAME)".to_owned(),
                     ));
@@ -243,6 +245,7 @@ mod tests {
             "resolution()",
             "forkjoin(blocked)",
             "forkjoin(polling, coarse)",
+            "setTimeout(0ns)",
         ] {
             assert_eq!(text.parse::<Subject>().expect(text).to_string(), text);
         }
@@ -256,6 +259,7 @@ mod tests {
             ("sleep", "write a question like sleep(1ms)"),
             ("sleep(1ms", "closing parenthesis"),
             ("nanosleep(0ms)", "takes 1ns to 60 days"),
+            ("parkNanos(0)", "takes 1ns to 60 days"),
             ("handoff(event)", "oversleep handoff NAME"),
             ("sleep(1500h)", "takes 1ns to 60 days"),
             ("step()", "the name of a clock"),

@@ -1,10 +1,13 @@
 //! The rule behind an answer, in a sentence, under the question's conditions. Only models know theirs.
 
 use oversleep_measure::{FORK_JOIN_THREADS, POLL_PAUSE, beneath_library, coarse_clock, find_wait};
-use oversleep_record::Nanos;
+use oversleep_record::clock::Counts;
 use oversleep_record::conditions::LoadSpec;
 use oversleep_record::label::JoinStyle;
-use oversleep_system::{Family, Platform, Scope, SharedPlatform, WaitInfo, runtime_calls};
+use oversleep_record::{FactName, Nanos};
+use oversleep_system::{
+    ClockInfo, ClockUnit, Family, Follows, Platform, Scope, SharedPlatform, WaitInfo, runtime_calls,
+};
 
 use super::calls::beneath;
 use super::held::hold;
@@ -16,7 +19,8 @@ const STEP_SHOWS_FROM: Nanos = Nanos(1_000);
 /// The rule by which this machine answers the question.
 pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Option<String> {
     if let Some(beneath) = beneath(shared, question) {
-        return Some(of(shared, &beneath)? + &until_due(shared, question).unwrap_or_default());
+        let (due, seen) = (until_due(shared, question), by_own_clock(shared, question));
+        return Some(of(shared, &beneath)? + &due.unwrap_or_default() + &seen.unwrap_or_default());
     }
     let platform = &**shared;
     let _held = hold(platform, question);
@@ -35,9 +39,10 @@ pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Option<String>
         Subject::Step { clock } | Subject::Shows { clock } => platform.clock(clock)?.rule(),
         Subject::Resolution => platform.resolution_tunable()?.rule(),
         // A clock that knows its rule is a modelled one.
-        Subject::Cost { clock } => platform.clock(clock)?.rule().map(|_| {
-            "the cost of a read follows from no rule: it is a figure of the profile, which names its source".to_owned()
-        }),
+        Subject::Cost { clock } => {
+            let clock = platform.clock(clock)?;
+            clock.rule().map(|_| of_cost(platform, clock.info()))
+        }
         Subject::ForkJoin { style, coarse } => {
             let clock = match question.clock.as_deref() {
                 Some(name) => Some(platform.clock(name)?),
@@ -53,6 +58,25 @@ pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Option<String>
             }
         }
     }
+}
+
+/// Why a read of a clock costs what it does, as far as the machine says.
+fn of_cost(platform: &dyn Platform, clock: &ClockInfo) -> String {
+    let facts = platform.environment();
+    let reads_source = clock.follows == Follows::Time
+        && clock.unit != ClockUnit::Ticks
+        && matches!(clock.counts, Counts::ElapsedTime | Counts::TimeOfDay);
+    let source = facts.text(FactName::ClocksourceCurrent).filter(|_| reads_source);
+    let why = match (source, facts.flag(FactName::ClocksourceVdso)) {
+        (Some(source), Some(false)) => {
+            format!("each read is a system call, because user space can't read the clock source, {source}")
+        }
+        (Some(source @ ("hpet" | "acpi_pm")), _) => {
+            format!("each read asks a device of the mainboard, the clock source {source}")
+        }
+        _ => "the cost of a read follows from no rule".to_owned(),
+    };
+    format!("{why}: it is a figure of the profile, which names its source")
 }
 
 /// The rule of waits that read the clock themselves. A clock that knows its rule is a modelled one.
@@ -87,6 +111,20 @@ fn until_due(shared: &SharedPlatform, question: &Question) -> Option<String> {
         "; the runtime then waits again until {} shows that the span has passed, and {}",
         clock.info().call,
         clock.rule()?
+    ))
+}
+
+/// What the program sees of the wait whose runtime's own clock moves in steps.
+fn by_own_clock(shared: &SharedPlatform, question: &Question) -> Option<String> {
+    let Subject::Wait { name, .. } = &question.subject else { return None };
+    let own = runtime_calls::wait(&**shared, name)?.record().own_clock.as_ref()?;
+    let clock = shared.clock(&own.clock)?;
+    Some(format!(
+        "; {} is {} there, and {}: by it, the wait can seem up to a step too short (--clock {} shows how long)",
+        own.name,
+        clock.info().call,
+        clock.rule()?,
+        own.clock
     ))
 }
 

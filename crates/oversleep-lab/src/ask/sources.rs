@@ -26,7 +26,11 @@ pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Vec<Cited> {
     let question = beneath(shared, question).unwrap_or_else(|| question.clone());
     let mut by_source: Vec<Cited> = Vec::new();
     for path in paths(shared, &question) {
-        let Some(figure) = described.figures.iter().find(|figure| figure.path == path) else { continue };
+        let of = |path: &str| described.figures.iter().find(|figure| figure.path == path);
+        // A clock without a cost of its own has that of the others.
+        let others = || path.starts_with("costs.").then(|| of("costs.other")).flatten();
+        let Some(figure) = of(&path).or_else(others) else { continue };
+        let path = &figure.path;
         let (what, source) = (format!("{path} = {}", figure.value), cited(figure, name));
         match by_source.iter_mut().find(|cited| cited.source == source) {
             Some(cited) => cited.figures.push(what),

@@ -3,11 +3,11 @@
 
 use oversleep_record::Nanos;
 use oversleep_record::units::DurationError;
+use oversleep_system::runtime_calls;
 
-/// What a bare number means, by the documentation of each call: the Windows API, POSIX, the JDK, .NET, Go, CPython, Node
-/// and browsers, SDL, libuv, Elixir and Erlang, Free Pascal and Delphi. Names are exact, since Go's `time.Sleep` takes
-/// nanoseconds and Python's `time.sleep` seconds. A bare `sleep` is missing: it takes seconds in C and milliseconds
-/// elsewhere.
+/// What a bare number means to the system's own calls, by the Windows API and POSIX; the table of runtimes' calls has
+/// those of the languages. Names are exact, since Go's `time.Sleep` takes nanoseconds and Python's `time.sleep` seconds. A
+/// bare `sleep` is missing: it takes seconds in C and milliseconds elsewhere.
 const UNITS: &[(&str, &[&str])] = &[
     (
         "ms",
@@ -17,75 +17,15 @@ const UNITS: &[(&str, &[&str])] = &[
             "WaitForSingleObject",
             "WaitForSingleObjectEx",
             "WaitForMultipleObjects",
-            "MsgWaitForMultipleObjects",
-            "MsgWaitForMultipleObjectsEx",
             "GetQueuedCompletionStatus",
             "SetTimer",
             "timeSetEvent",
+            "timeBeginPeriod",
             "poll",
             "epoll_wait",
-            "Thread.sleep",
-            "virtual.Thread.sleep",
-            "Object.wait",
-            "Thread.Sleep",
-            "Task.Delay",
-            "Monitor.Wait",
-            "ManualResetEventSlim.Wait",
-            "setTimeout",
-            "setInterval",
-            "node.setTimeout",
-            "node.setInterval",
-            "nested.setTimeout",
-            "window.setTimeout",
-            "worker.setTimeout",
-            "background.setTimeout",
-            "Atomics.wait",
-            "SDL_Delay",
-            "uv_sleep",
-            "uv_timer_start",
-            "timer:sleep",
-            "Process.sleep",
-            "receive-after",
-            "SysUtils.Sleep",
-            "free-pascal.Sleep",
-            "delphi.Sleep",
-            "TThread.Sleep",
-            "TEvent.WaitFor",
-            "select.poll",
         ],
     ),
-    ("us", &["usleep", "c.usleep", "Time::HiRes::usleep", "Time::HiRes::ualarm"]),
-    (
-        "ns",
-        &[
-            "parkNanos",
-            "LockSupport.parkNanos",
-            "virtual.LockSupport.parkNanos",
-            "Condition.awaitNanos",
-            "time.Sleep",
-            "time.After",
-            "time.Ticker",
-            "time.Timer",
-            "SDL_DelayNS",
-            "Time::HiRes::nanosleep",
-        ],
-    ),
-    (
-        "s",
-        &[
-            "time.sleep",
-            "asyncio.sleep",
-            "asyncio.wait_for",
-            "threading.Event.wait",
-            "threading.Condition.wait",
-            "threading.Lock.acquire",
-            "queue.get",
-            "select.select",
-            "select.epoll",
-            "Time::HiRes::sleep",
-            "glfwWaitEventsTimeout",
-        ],
-    ),
+    ("us", &["usleep"]),
 ];
 
 /// Parts of the names by which languages build a span from a number, and the unit of each.
@@ -116,8 +56,8 @@ pub(super) fn read(call: &str, argument: &str) -> Result<Nanos, DurationError> {
 }
 
 fn of_call(call: &str, number: &str) -> Option<Nanos> {
-    let name = call.split('@').next().unwrap_or(call);
-    let (unit, _) = UNITS.iter().find(|(_, names)| names.contains(&name))?;
+    let of_system = UNITS.iter().find(|(_, names)| names.contains(&call)).map(|(unit, _)| *unit);
+    let unit = of_system.or_else(|| runtime_calls::call(call)?.unit.as_deref())?;
     format!("{number}{unit}").parse().ok()
 }
 
@@ -195,10 +135,10 @@ mod tests {
 
     #[test]
     fn a_name_has_one_unit() {
-        let mut names: Vec<&str> = UNITS.iter().flat_map(|(_, names)| *names).copied().collect();
-        names.sort_unstable();
-        let count = names.len();
-        names.dedup();
-        assert_eq!(names.len(), count);
+        let names: Vec<&str> = UNITS.iter().flat_map(|(_, names)| *names).copied().collect();
+        for name in &names {
+            assert_eq!(names.iter().filter(|one| one == &name).count(), 1, "{name}");
+            assert!(runtime_calls::call(name).is_none(), "{name} is in the table of runtimes' calls");
+        }
     }
 }

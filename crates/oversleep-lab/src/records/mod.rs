@@ -3,6 +3,8 @@
 
 mod modelled;
 
+use std::collections::BTreeSet;
+
 use oversleep_explain::runtimes::rule::Rule;
 use oversleep_explain::runtimes::{RuntimeWait, waits};
 use oversleep_model::Source;
@@ -63,12 +65,16 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
         least_ms: 0,
         grid_ms: 0,
         due_by: None,
+        own_clock: None,
         on_linux: None,
         note: String::new(),
         evidence: Evidence::Measured,
         source: file.name.clone().unwrap_or_else(|| "a result without a name".to_owned()),
     })
 }
+
+/// The most other versions that an answer speaks of.
+const OTHERS_TOLD: usize = 4;
 
 /// How a record is known.
 fn citation(record: &Record) -> String {
@@ -94,18 +100,27 @@ pub(crate) fn sentence(platform: &SharedPlatform, call: &CallWait, name: &str, r
     let note = if record.note.is_empty() { String::new() } else { format!(" {}", record.note) };
     let mut told: Vec<String> = Vec::new();
     for other in find(&[], &record.system, name, None) {
-        let other_passes = other.passes(|_| true);
-        let is_other = (other.rounds, other.holds, &other.wait) != (record.rounds, record.holds, &record.wait);
-        if other.id == record.id || !is_other {
+        let what_matters = |one: &Record| (one.rounds, one.holds, one.wait.clone(), one.due_by.clone());
+        if other.id == record.id || what_matters(other) == what_matters(record) || told.len() == OTHERS_TOLD {
             continue;
         }
-        let call = if other_passes.wait == passes.wait { "" } else { &format!(" to {}", other_passes.wait) };
+        let other_passes = other.passes(|_| true);
+        let called = |wait: &str| platform.wait(wait).map_or(wait.to_owned(), |wait| wait.info().call.to_owned());
+        let call = if other_passes.wait == passes.wait { "" } else { &format!(" to {}", called(other_passes.wait)) };
+        let until = match other.due_by.as_deref().filter(|_| other.due_by != record.due_by) {
+            Some(clock) => {
+                let clock = platform.clock(clock).map_or(clock, |clock| clock.info().call);
+                format!(" and waits until {clock} shows that it has passed")
+            }
+            None => String::new(),
+        };
         let span = other_passes.span(request, Nanos::ZERO);
-        let sentence = format!(" {} {} passes {span}{call} (record {}).", other.runtime, other.versions, other.id);
+        let sentence = format!(" {} passes {span}{call}{until} (record {}).", version_words(other), other.id);
         if !told.contains(&sentence) {
             told.push(sentence);
         }
     }
+    told.extend(namesakes(record, name));
     format!(
         "{name} of {} calls {beneath}{}{what} ({}).{held}{note}{} The runtime was not run: the figures are those of \
          {beneath}; ",
@@ -114,6 +129,31 @@ pub(crate) fn sentence(platform: &SharedPlatform, call: &CallWait, name: &str, r
         citation(record),
         told.concat()
     )
+}
+
+/// A record's runtime and versions, each once: `OpenJDK 8 to 20`, `CPython 3.9`.
+fn version_words(record: &Record) -> String {
+    let (runtime, versions) = (&record.runtime, &record.versions);
+    let is_said = runtime.starts_with("the ") || versions.contains(runtime.as_str());
+    match runtime.contains(|letter: char| letter.is_ascii_digit()) {
+        true => runtime.clone(),
+        false if is_said => versions.clone(),
+        false => format!("{runtime} {versions}"),
+    }
+}
+
+/// The published calls whose names end in this one: a browser's `window.setTimeout`, for `setTimeout`.
+fn namesakes(record: &Record, name: &str) -> Option<String> {
+    let plain = name.split('@').next().unwrap_or(name);
+    let of_system = runtimes().iter().filter(|one| {
+        one.system == record.system
+            && one.evidence == Evidence::Published
+            && !one.names.iter().any(|known| known == plain)
+    });
+    let ends = |known: &&str| known.strip_suffix(plain).is_some_and(|before| before.ends_with('.'));
+    let names: BTreeSet<&str> = of_system.flat_map(|one| one.names.iter().map(String::as_str)).filter(ends).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    (!names.is_empty()).then(|| format!(" Other calls of that name can be asked as {}.", names.join(", ")))
 }
 
 /// Why there is no answer for a request that is rounded to zero.
@@ -130,3 +170,5 @@ pub(crate) fn unknown_version(os: &str, name: &str, version: &Version) -> Option
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod walk;

@@ -1,10 +1,9 @@
 //! Built-in records, and records derived from results.
 
-use oversleep_measure::{Limit, Plan, Silent, StopFlag};
+use oversleep_measure::{Plan, Silent, StopFlag};
 use oversleep_model::platform;
 use oversleep_model::sim::Sim;
 use oversleep_record::conditions::Setting;
-use oversleep_record::series::Pace;
 use oversleep_record::{CommandName, Conditions, ExperimentId, label};
 use oversleep_system::Granularity;
 use oversleep_system::runtime_calls::tricks;
@@ -12,7 +11,7 @@ use oversleep_system::tunables::names::RESOLUTION;
 
 use super::*;
 use crate::Laboratory;
-use crate::ask::{NoAnswer, Question, Subject, ask};
+use crate::ask::{Question, Subject, ask};
 
 /// A laboratory on that modelled machine.
 fn lab(machine: &str) -> Laboratory {
@@ -61,60 +60,23 @@ fn versions_that_make_something_else_of_a_request_are_named() {
     assert!(sentence.contains("1.5 ms becomes 2 ms (record R05"), "{sentence}");
     let (id, sentence) = sentence_of("linux-hz250", "Thread.sleep", Nanos(1_500_000));
     assert_eq!(id, "R25", "the newest");
-    assert!(sentence.contains("the JDK OpenJDK 8 to 20 passes 2 ms (record R05)."), "{sentence}");
-}
-
-#[test]
-fn one_call_is_the_same_wait_however_it_is_asked_on_every_machine() {
-    const REQUESTS: [Nanos; 1] = [Nanos(1_500_000)];
-    let mut walked = 0;
-    for machine in oversleep_model::names() {
-        let os = lab(machine).platform_id().os;
-        for record in runtimes().iter().filter(|record| record.system == os) {
-            let name = record.wait_name();
-            for request in REQUESTS {
-                walked += 1;
-                let what = format!("{machine} {name} {request}");
-                let question = Question { count: 6, ..Question::of(Subject::Wait { name: name.clone(), request }) };
-                let answer = match ask(&lab(machine), &question) {
-                    Ok(found) => found,
-                    Err(NoAnswer::Unavailable { .. }) => {
-                        let left = record.passes(|_| true).span(request, Nanos::ZERO);
-                        let is_missing = lab(machine)
-                            .platform()
-                            .wait(&record.wait)
-                            .is_none_or(|wait| wait.open(&lab(machine).platform).is_err());
-                        assert!(left == Nanos::ZERO || is_missing, "{what}: it is there");
-                        continue;
-                    }
-                    Err(error) => panic!("{what}: {error}"),
-                };
-                // `waits NAME --on MACHINE --pace back-to-back`.
-                let plan = Plan {
-                    subjects: vec![name.clone()],
-                    requests: vec![request],
-                    pace: Some(Pace::BackToBack),
-                    limit: Some(Limit::Count(6)),
-                    ..Plan::default()
-                };
-                let waits = run(machine, CommandName::Waits, &[ExperimentId::B5], plan);
-                let series = waits.series.iter().find(|series| series.subject == name).expect(&what);
-                let lateness: Vec<f64> = series.samples.value.iter().map(|value| value as f64).collect();
-                let late: Vec<f64> = answer.values_ns().iter().map(|value| value - request.0 as f64).collect();
-                let mut sorted = lateness.clone();
-                sorted.sort_by(f64::total_cmp);
-                assert_eq!(sorted, late, "{what}: waits and ask");
-            }
-        }
-    }
-    assert!(walked > 1_500, "{walked}");
+    assert!(sentence.contains(" OpenJDK 8 to 20 passes 2 ms (record R05)."), "{sentence}");
+    let (_, sentence) = sentence_of("windows-11", "Task.Delay", Nanos::from_millis(1));
+    let older = ".NET Core 3 to .NET 6 passes 1 ms to SleepEx(alertable) and waits until GetTickCount64 shows that it has \
+                 passed (record R47).";
+    assert!(sentence.contains(&format!(". {older}")), "{sentence}");
+    let (_, sentence) = sentence_of("windows-11", "setTimeout", Nanos::from_millis(1));
+    assert!(
+        sentence.contains("can be asked as background.setTimeout, nested.setTimeout, window.setTimeout."),
+        "{sentence}"
+    );
 }
 
 fn run(machine: &str, command: CommandName, ids: &[ExperimentId], plan: Plan) -> ResultFile {
     run_on(&lab(machine), command, ids, plan)
 }
 
-fn run_on(lab: &Laboratory, command: CommandName, ids: &[ExperimentId], plan: Plan) -> ResultFile {
+pub(super) fn run_on(lab: &Laboratory, command: CommandName, ids: &[ExperimentId], plan: Plan) -> ResultFile {
     let request = crate::Request {
         command,
         experiments: ids.iter().filter_map(|&id| oversleep_measure::experiment(id)).collect(),

@@ -1,5 +1,6 @@
 //! Modelled waits: their arguments, the waiting thread, and the rules that decide when they end.
 
+use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,6 +13,9 @@ use super::learned::{Learned, When};
 use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
+
+/// From this cost on, leaving an idle state is said to be a part of a wait.
+const EXIT_SHOWS_FROM: Nanos = Nanos(20_000);
 
 /// A wait and its machine.
 struct Shared {
@@ -46,7 +50,17 @@ impl Wait for SimWait {
     fn rule(&self, requested: Nanos) -> Option<String> {
         // The resolution while it waits.
         let raised = self.0.model.raises_to_ns.and_then(|period| self.0.kernel.hold_resolution(period, true));
-        let rule = rules::of_wait(&self.0.model, &self.0.kernel, requested);
+        let mut rule = rules::of_wait(&self.0.model, &self.0.kernel, requested);
+        let exit = self.0.wake.idle_exits.iter().rev().find(|(from, _)| requested >= *from);
+        if let Some((from, exit)) = exit.filter(|(_, exit)| exit.quantile(0.5) >= EXIT_SHOWS_FROM)
+            && self.0.model.info.family != Family::Spin
+        {
+            let takes = exit.quantile(0.5);
+            let _ = write!(
+                rule,
+                "; a CPU that is to be idle for {from} or more enters a deeper state, which takes {takes} to leave"
+            );
+        }
         if let Some((number, _)) = raised {
             self.0.kernel.release_resolution(number);
         }

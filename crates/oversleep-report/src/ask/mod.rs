@@ -72,9 +72,7 @@ pub fn text(replies: &[Reply], width: usize) -> String {
         }
         for reply in group.iter().filter(|reply| !reply.helps.is_empty()) {
             let on = if group.len() > 1 { format!(" on {}", reply.machine) } else { String::new() };
-            let help = |help: &Help| format!("{}: {}", help.what, duration(help.p50_ns));
-            let helps: Vec<String> = reply.helps.iter().map(help).collect();
-            page.hanging("  helps", longest + 4, &format!("tried{on}: {}", helps.join("; ")));
+            page.hanging("  helps", longest + 4, &format!("tried{on}: {}", reply.tried()));
         }
         let cited = group.iter().filter_map(|reply| reply.answer.as_ref().ok()).flat_map(Answer::sources);
         for source in places(cited.map(|cited| cited.source.as_str())) {
@@ -209,6 +207,12 @@ impl Reply {
         }
     }
 
+    /// What was tried, each with what it gave.
+    fn tried(&self) -> String {
+        let help = |help: &Help| format!("{}: {}", help.what, duration(help.p50_ns));
+        self.helps.iter().map(help).collect::<Vec<_>>().join("; ")
+    }
+
     fn document(&self) -> Value {
         let question = self.question.to_string();
         let mut document = json!({ "machine": self.machine, "modelled": self.modelled, "question": question });
@@ -293,6 +297,16 @@ mod tests {
             answer: Ok(answer),
             helps: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_helps_stands_in_every_form_that_has_sentences() {
+        let help = Help { what: "slack 1 ns".to_owned(), p50_ns: 1_010_000.0 };
+        let replies = [Reply { helps: vec![help], ..reply() }];
+        assert!(crate::terminal::without_styles(&text(&replies, 100)).contains("tried: slack 1 ns: 1.01 ms"));
+        let section = view(&replies).sections.remove(0);
+        assert_eq!(section.notes, ["Helps on linux-hz250, tried there: slack 1 ns: 1.01 ms."]);
+        assert_eq!(replies[0].document()["helps"][0]["what"], "slack 1 ns");
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Answers as a page and as pictures.
 
-use oversleep_lab::ask::Help;
-
 use super::{COLUMNS, Reply, duration, figure, heading};
 use crate::picture::{AnswerRow, Answers, Frame, Shape};
 use crate::view::comparison::View;
@@ -88,7 +86,5 @@ fn headlines(replies: &[Reply]) -> Vec<Headline> {
 
 /// What would make the wait end closer to its time, in a sentence.
 fn helps(reply: &Reply) -> Option<String> {
-    let help = |help: &Help| format!("{}: {}", help.what, duration(help.p50_ns));
-    let helps: Vec<String> = reply.helps.iter().map(help).collect();
-    (!helps.is_empty()).then(|| format!("What helps, tried on {}: {}.", reply.machine, helps.join("; ")))
+    (!reply.helps.is_empty()).then(|| format!("What helps, tried on {}: {}.", reply.machine, reply.tried()))
 }

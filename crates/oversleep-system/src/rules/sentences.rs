@@ -130,13 +130,21 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
     }
 }
 
+/// From this delay on, only a program in App Nap has such timers.
+const NAPPING: Nanos = Nanos::from_secs(1);
+
 fn by_share(tier: &Tier) -> String {
+    let whose = match tier.name.as_str() {
+        "unspecified" if tier.max_ns >= NAPPING => "a program in App Nap",
+        "unspecified" => "a thread without a latency tier",
+        name => name,
+    };
     format!(
         "the wait is postponed by its span {} {}, at most {} ({}), plus the wake-up",
         if tier.shift >= 0 { "divided by" } else { "times" },
         1_i64 << tier.shift.unsigned_abs().min(62),
         tier.max_ns,
-        tier.name
+        whose
     )
 }
 
@@ -206,7 +214,7 @@ mod tests {
             tick: None,
             one_shot: OneShot { aligned_max_ns: Nanos::ZERO, ..super::super::one_shot::tests::grid() },
             wheel_ns: Nanos::from_millis(4),
-            tiers: vec![Tier { name: "default".to_owned(), shift: 2, max_ns: Nanos::from_millis(5) }],
+            tiers: vec![Tier { name: "unspecified".to_owned(), shift: 2, max_ns: Nanos::from_millis(5) }],
             kernel_tier: None,
         };
         let thread = SleepingThread { slack: Nanos(50_000), is_real_time: false, is_nice: true, tier: 0 };
@@ -214,7 +222,13 @@ mod tests {
         assert!(sentence(SlackRule::Tick, &thread).ends_with("in steps of 32 ms"));
         assert!(sentence(SlackRule::ThreadSlack, &thread).contains("within 50 µs of timer slack"));
         assert!(sentence(SlackRule::ThreadSlackOrShare, &thread).contains("0.5 % of its span"));
-        assert!(sentence(SlackRule::ClassShare, &thread).contains("divided by 4, at most 5 ms (default)"));
+        assert!(sentence(SlackRule::ClassShare, &thread).contains("divided by 4, at most 5 ms (a thread without a"));
+        let nap = vec![Tier { shift: -15, max_ns: Nanos::from_secs(10), ..timing.tiers[0].clone() }];
+        let napping = Timing { tiers: nap, ..timing.clone() };
+        assert!(
+            by_timer(&napping, SlackRule::ClassShare, &thread, Nanos(1))
+                .contains("at most 10 s (a program in App Nap)")
+        );
         assert!(sentence(SlackRule::None, &thread).contains("multiple of 500 µs"));
         let due = OneShot { ends_when_due: true, p_late: 0.05, ..timing.one_shot };
         let older = Timing { one_shot: due, ..timing.clone() };

@@ -14,7 +14,8 @@ macro_rules! files {
 
 /// Published ones by language, then measured ones.
 const FILES: &[(&str, &str)] = files! {
-    "java", "dotnet", "go", "python", "node", "rust", "cpp", "libraries", "free-pascal", "erlang", "browsers", "measured",
+    "calls", "java", "dotnet", "go", "python", "node", "rust", "cpp", "libraries", "free-pascal", "erlang", "browsers",
+    "measured",
 };
 
 static ALL: LazyLock<File> = LazyLock::new(|| {
@@ -23,6 +24,8 @@ static ALL: LazyLock<File> = LazyLock::new(|| {
         let read: File = toml::from_str(text).unwrap_or_else(|error| panic!("runtime-calls/{name}.toml: {error}"));
         all.record.extend(read.record);
         all.trick.extend(read.trick);
+        all.call.extend(read.call);
+        all.library.extend(read.library);
     }
     all.record.iter_mut().for_each(complete);
     all
@@ -35,6 +38,46 @@ struct File {
     record: Vec<Record>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     trick: Vec<Trick>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    call: Vec<Call>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    library: Vec<Families>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Families {
+    families: Vec<String>,
+}
+
+/// What holds for calls of these names on every system and in every version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// The names.
+    pub names: Vec<String>,
+    /// The unit of a number without one; without it, a number alone means nothing.
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// Whether programs give it a span of zero, for which it may wait nevertheless.
+    #[serde(default)]
+    pub takes_zero: bool,
+    /// What the thread does in it.
+    #[serde(default)]
+    pub thread: Thread,
+}
+
+/// What the thread does in a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Thread {
+    /// It may have something else to do: it runs an event loop, or waits for something besides.
+    #[default]
+    Serves,
+    /// It does nothing but wait for the time.
+    Sleeps,
+    /// The same, but others may wake it earlier.
+    Parks,
 }
 
 /// A published trick for making waits of a runtime finer on Windows.
@@ -70,6 +113,23 @@ pub fn tricks() -> &'static [Trick] {
     &ALL.trick
 }
 
+/// All entries about calls.
+#[cfg(test)]
+pub(super) fn calls() -> &'static [Call] {
+    &ALL.call
+}
+
+/// What holds for calls of that name. `Thread.sleep(ms)` and `Thread.sleep@java-17` are `Thread.sleep`.
+pub fn call(name: &str) -> Option<&'static Call> {
+    let plain = name.split(['(', '@']).next().unwrap_or(name);
+    ALL.call.iter().find(|call| call.names.iter().any(|known| known == plain))
+}
+
+/// Whether programs of that runtime can call this project's library.
+pub fn can_call_library(family: &str) -> bool {
+    ALL.library.iter().any(|library| library.families.iter().any(|known| known == family))
+}
+
 /// The runtimes with records for that system, by their names in `oversleep runtimes`.
 pub fn families(os: &str) -> Vec<&'static str> {
     let mut families: Vec<&str> = all().iter().filter(|one| one.system == os).map(Record::family).collect();
@@ -83,7 +143,7 @@ pub fn families(os: &str) -> Vec<&'static str> {
 /// # Errors
 /// The errors of the TOML writer.
 pub fn document(records: Vec<Record>) -> Result<String, toml::ser::Error> {
-    toml::to_string(&File { record: records, trick: Vec::new() })
+    toml::to_string(&File { record: records, ..File::default() })
 }
 
 /// The records of such a file.

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use oversleep_record::Nanos;
 use serde::{Deserialize, Serialize};
 
-pub use known::{Trick, all, document, families, read, tricks};
+pub use known::{Call, Thread, Trick, all, call, can_call_library, document, families, read, tricks};
 pub use rule::Rule;
 pub use version::{Version, VersionError};
 pub use wait::{CallWait, wait};
@@ -68,6 +68,9 @@ pub struct Record {
     /// The clock that decides whether its time is up, if that is not what ends its wait: it waits again until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_by: Option<String>,
+    /// The clock by which its programs measure, if that moves in steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_clock: Option<OwnClock>,
     /// Which calls of a program of Linux stand for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_linux: Option<OnLinux>,
@@ -92,6 +95,16 @@ pub struct Otherwise {
     pub wait: String,
     /// How it rounds before that.
     pub rounds: Rule,
+}
+
+/// The clock by which programs of a runtime measure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnClock {
+    /// As the programs name it.
+    pub name: String,
+    /// Registry name of the system's clock that it is.
+    pub clock: String,
 }
 
 /// When a call holds a timer resolution of 1 ms on Windows.
@@ -188,6 +201,11 @@ impl Record {
     /// Its runtime's name in `oversleep runtimes`.
     pub fn family(&self) -> &str {
         self.family.as_deref().unwrap_or(&self.runtime)
+    }
+
+    /// What the thread does in the call.
+    pub fn thread(&self) -> Thread {
+        self.names.iter().find_map(|name| call(name)).map_or(Thread::default(), |call| call.thread)
     }
 
     /// Its name among waits: `Thread.sleep@java-8`.

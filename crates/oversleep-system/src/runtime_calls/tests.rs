@@ -17,6 +17,10 @@ fn each_record_names_waits_that_exist_and_is_told_from_all_others() {
         for wait in waits {
             assert!(waits::of(&record.system).iter().any(|info| info.name == wait), "{id}: no wait {wait}");
         }
+        let clocks = record.due_by.iter().chain(record.own_clock.as_ref().map(|own| &own.clock));
+        for clock in clocks {
+            assert!(crate::clocks::of(&record.system).iter().any(|info| info.name == clock), "{id}: no clock {clock}");
+        }
         if let (Some(from), Some(before)) = (&record.from, &record.before) {
             assert!(from < before, "{id}");
         }
@@ -25,6 +29,25 @@ fn each_record_names_waits_that_exist_and_is_told_from_all_others() {
             "{id}: only Windows has such a resolution"
         );
     }
+}
+
+#[test]
+fn each_call_has_one_entry_that_says_its_unit_and_what_its_thread_does() {
+    for name in all().iter().flat_map(|record| &record.names) {
+        assert!(call(name).is_some(), "no entry of calls.toml names {name}");
+    }
+    let mut names: Vec<&str> = known::calls().iter().flat_map(|call| &call.names).map(String::as_str).collect();
+    names.sort_unstable();
+    let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+    for record in all() {
+        let of: BTreeSet<_> = record.names.iter().filter_map(|name| Some(call(name)?.thread as u8)).collect();
+        assert_eq!(of.len(), 1, "{}: its names differ in what the thread does", record.id);
+    }
+    for unit in known::calls().iter().filter_map(|call| call.unit.as_deref()) {
+        assert!(format!("1{unit}").parse::<Nanos>().is_ok(), "{unit}");
+    }
+    assert!(all().iter().any(|record| can_call_library(record.family())));
 }
 
 #[test]

@@ -60,9 +60,12 @@ function drawn(parts) {
     drawn.ariaLabel = title;
     return element('div', { className: 'narrow' }, element('p', { ariaHidden: 'true' }, title), document.importNode(drawn, true));
   });
+  // What helps stands beneath the tables of the report, a paragraph for each machine.
+  const told = [...report.querySelectorAll('p.quiet.any')].map(({ textContent }) => textContent);
+  const helps = told.filter((said) => said.startsWith('Helps on ')).map((said) => element('p', {}, said));
   const plain = text(parts.find((part) => part.kind === 'text').bytes).replaceAll(/\u001b\[[0-9;]*m/g, '');
   const printed = element('details', { open: pictures.length === 0 }, element('summary', {}, 'As the command prints it'), element('pre', {}, plain));
-  byId('answer').replaceChildren(...pictures, ...narrow, printed, element('div', { className: 'row' }, ...saves(parts)));
+  byId('answer').replaceChildren(...pictures, ...narrow, ...helps, printed, element('div', { className: 'row' }, ...saves(parts)));
 }
 
 let soon;

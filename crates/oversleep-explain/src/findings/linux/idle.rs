@@ -27,11 +27,11 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "Linux with a cpuidle driver, mostly on bare metal; in a guest the host's states matter",
         scope: Scope::Os(Os::Linux),
         severity: Severity::Cost,
-        meaning: "When nothing is runnable the processor enters an idle state. The deeper the state, the less power it \
-                  takes and the longer it takes to leave: 1 to 2 µs for a halt, 100 µs and more for the deepest. The \
-                  governor chooses by how long it expects to be idle. A sleep of a few milliseconds on an idle machine \
-                  therefore runs into the deepest states, and waits can end later on an idle machine than on a busy \
-                  one.",
+        meaning: "When nothing is runnable the processor enters an idle state, one of its C-states. The deeper the \
+                  state, the less power it takes and the longer it takes to leave: 1 to 2 µs for a halt, 100 µs and \
+                  more for the deepest. The governor chooses by how long it expects to be idle. A sleep of a few \
+                  milliseconds on an idle machine therefore runs into the deepest states, and waits can end later on \
+                  an idle machine than on a busy one.",
         how_we_know: "oversleep reads the enabled states and their exit latencies from sysfs. To see what they cost, \
                       compare a normal run with one under --dma-latency 0. In a guest that limit reaches only the \
                       guest's own idle loop.",

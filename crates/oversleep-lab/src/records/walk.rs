@@ -1,0 +1,212 @@
+//! One call is the same wait, however it is asked: every call, version and machine, at spans from nothing to days, as found,
+//! under a held resolution, and beside a process that holds one. Of all spans each pair of a call and a machine gets some,
+//! in turn, so that every call meets every span on some machine.
+
+use oversleep_measure::{Limit, Plan};
+use oversleep_model::sim::{Machine, Sim};
+use oversleep_record::conditions::Setting;
+use oversleep_record::series::Pace;
+use oversleep_record::{CommandName, Conditions, ExperimentId};
+use oversleep_system::Neighbour;
+use oversleep_system::runtime_calls::call;
+use oversleep_system::tunables::names::RESOLUTION;
+
+use super::tests::run_on;
+use super::*;
+use crate::Laboratory;
+use crate::ask::{NoAnswer, Question, Subject, ask};
+
+const SPANS: [Nanos; 8] = [
+    Nanos::ZERO,
+    Nanos::from_micros(100),
+    Nanos::from_millis(1),
+    Nanos(1_500_000),
+    Nanos::from_millis(5),
+    Nanos::from_millis(16),
+    Nanos::from_secs(70),
+    Nanos::from_secs(3 * 86_400),
+];
+const COUNT: u64 = 3;
+/// A call gets one in so many spans on a machine as found, and one in so many under other circumstances.
+const TURNS: [usize; 2] = [3, 6];
+
+/// The spans whose turn it is.
+fn spans(turn: usize, under: &Under) -> impl Iterator<Item = Nanos> {
+    let one_in = if under.is_as_found() { TURNS[0] } else { TURNS[1] };
+    SPANS.into_iter().enumerate().filter(move |(at, _)| (at + turn) % one_in == 0).map(|(_, span)| span)
+}
+
+/// The circumstances of a question.
+#[derive(Clone, Debug, Default)]
+struct Under {
+    held: Option<Nanos>,
+    neighbour: Option<Nanos>,
+}
+
+impl Under {
+    /// Those that matter on a system.
+    fn all(os: &str) -> Vec<Under> {
+        let millisecond = Some(HELD);
+        let mut all = vec![Under::default()];
+        if os == "windows" {
+            all.push(Under { held: millisecond, ..Under::default() });
+            all.push(Under { neighbour: millisecond, ..Under::default() });
+        }
+        all
+    }
+
+    fn is_as_found(&self) -> bool {
+        self.held.is_none() && self.neighbour.is_none()
+    }
+
+    fn conditions(&self) -> Conditions {
+        let as_found = Conditions::as_found();
+        self.held.map_or(as_found.clone(), |held| as_found.with(RESOLUTION, Setting::Nanos(held)))
+    }
+
+    fn start(&self, lab: &Laboratory) -> Option<Box<dyn Neighbour>> {
+        let setting = Setting::Nanos(self.neighbour?);
+        Some(lab.platform().neighbour(Some(&setting)).expect("a neighbour"))
+    }
+}
+
+/// The modelled machines of a system.
+fn machines(os: &str) -> Vec<(&'static str, Machine)> {
+    let machine = |name| oversleep_model::machine(name, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+    let all = oversleep_model::names().into_iter().map(|name| (name, machine(name)));
+    all.filter(|(_, machine)| machine.os == os).collect()
+}
+
+fn of(os: &str) -> impl Iterator<Item = &'static Record> {
+    runtimes().iter().filter(move |record| record.system == os)
+}
+
+fn takes(record: &Record, span: Nanos) -> bool {
+    span > Nanos::ZERO || record.names.iter().filter_map(|name| call(name)).any(|call| call.takes_zero)
+}
+
+fn question(record: &Record, request: Nanos, count: u64, under: &Under) -> Question {
+    let subject = Subject::Wait { name: record.wait_name(), request };
+    let neighbours = under.neighbour.map(Setting::Nanos).into_iter().collect();
+    Question { count, conditions: under.conditions(), neighbours, ..Question::of(subject) }
+}
+
+/// `ask` and `waits NAME --pace back-to-back`: each value is the same.
+fn asks_and_waits_are_the_same(os: &str) {
+    let mut compared = 0;
+    for (turn, (name, machine)) in machines(os).into_iter().enumerate() {
+        let lab = || Laboratory::on(Sim::start(machine.clone()));
+        let all = Under::all(os);
+        let calls = all.iter().flat_map(|under| of(os).enumerate().map(move |(at, record)| (under, turn + at, record)));
+        for (under, turn, record) in calls {
+            for request in spans(turn, under).filter(|span| takes(record, *span)) {
+                let what = format!("{name} {} {request} {under:?}", record.wait_name());
+                let asked = lab();
+                let answer = match ask(&asked, &question(record, request, COUNT, under)) {
+                    Ok(answer) => answer,
+                    Err(NoAnswer::Unavailable { .. }) => {
+                        let left = record.passes(|_| true).span(request, Nanos::ZERO);
+                        let wait = asked.platform().wait(&record.wait);
+                        let is_missing = wait.is_none_or(|wait| wait.open(&asked.platform).is_err());
+                        assert!(left == Nanos::ZERO || is_missing, "{what}: it is there");
+                        continue;
+                    }
+                    Err(error) => panic!("{what}: {error}"),
+                };
+                let plan = Plan {
+                    subjects: vec![record.wait_name()],
+                    requests: vec![request],
+                    pace: Some(Pace::BackToBack),
+                    limit: Some(Limit::Count(COUNT)),
+                    conditions: under.conditions(),
+                    ..Plan::default()
+                };
+                let measured = lab();
+                let neighbour = under.start(&measured);
+                let file = run_on(&measured, CommandName::Waits, &[ExperimentId::B5], plan);
+                drop(neighbour);
+                let series = file.series.iter().find(|series| series.subject == record.wait_name()).expect(&what);
+                let took = series.samples.value.iter().map(|late| late as f64 + request.0 as f64);
+                let mut took: Vec<f64> = took.collect();
+                took.sort_by(f64::total_cmp);
+                assert_eq!(took, answer.values_ns(), "{what}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 200, "{compared}");
+}
+
+/// `runtimes --on`, where wake-ups, which differ from wait to wait, are left out: the median is the same.
+fn runtimes_and_asks_are_the_same(os: &str) {
+    const MANY: u64 = 12;
+    let mut compared = 0;
+    for (turn, (name, machine)) in machines(os).into_iter().enumerate() {
+        let machine = oversleep_model::testing::by_rules_alone(machine);
+        let lab = || Laboratory::on(Sim::start(machine.clone()));
+        for under in Under::all(os) {
+            let spans: Vec<Nanos> = spans(turn, &under).filter(|span| *span > Nanos::ZERO).collect();
+            let (requests, conditions) = (spans.clone(), under.conditions());
+            if requests.is_empty() {
+                continue;
+            }
+            let plan = Plan { requests, conditions, limit: Some(Limit::Count(MANY)), ..Plan::default() };
+            let measured = lab();
+            let neighbour = under.start(&measured);
+            let file = run_on(&measured, CommandName::Runtimes, &[ExperimentId::R1], plan);
+            drop(neighbour);
+            for (record, request) in of(os).flat_map(|record| spans.iter().map(move |span| (record, *span))) {
+                let Ok(answer) = ask(&lab(), &question(record, request, MANY, &under)) else { continue };
+                let what = format!("{name} {} {request} {under:?}", record.wait_name());
+                let is_it = |series: &&oversleep_record::Series| {
+                    let is_its = |runtime: &oversleep_record::series::Runtime| {
+                        runtime.name == record.family() && runtime.version == record.versions
+                    };
+                    series.requested_ns == Some(request)
+                        && series.runtime.as_ref().is_some_and(is_its)
+                        && (record.names.contains(&series.subject)
+                            || record.id.ends_with(&format!("/{}", series.subject)))
+                };
+                let series = file.series.iter().find(is_it).unwrap_or_else(|| panic!("{what}"));
+                let mut took: Vec<f64> =
+                    series.samples.value.iter().map(|late| late as f64 + request.0 as f64).collect();
+                took.sort_by(f64::total_cmp);
+                let (took, asked) = (took[(took.len() - 1) / 2], answer.quantile_ns(0.5));
+                // What ends by a clock or a grid of the runtime's own depends on when it began: one step or the other.
+                let apart = match record {
+                    _ if record.grid_ms > 0 || record.due_by.is_some() => Nanos::from_millis(16),
+                    _ if record.rounds == Rule::RoundsUpToGrid => HELD,
+                    _ => Nanos::ZERO,
+                };
+                assert!((took - asked).abs() <= apart.0 as f64, "{what}: {took} and {asked}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 200, "{compared}");
+}
+
+#[test]
+fn one_call_is_the_same_wait_however_it_is_asked_on_windows() {
+    asks_and_waits_are_the_same("windows");
+}
+
+#[test]
+fn one_call_is_the_same_wait_however_it_is_asked_on_linux() {
+    asks_and_waits_are_the_same("linux");
+}
+
+#[test]
+fn one_call_is_the_same_wait_however_it_is_asked_on_macos() {
+    asks_and_waits_are_the_same("macos");
+}
+
+#[test]
+fn runtimes_makes_the_waits_that_ask_makes_on_linux() {
+    runtimes_and_asks_are_the_same("linux");
+}
+
+#[test]
+fn runtimes_makes_the_waits_that_ask_makes_on_macos() {
+    runtimes_and_asks_are_the_same("macos");
+}
