@@ -64,7 +64,7 @@ fn reads_the_archive_that_is_named() {
     println!("\npeak {}", peak.trim().trim_end_matches(" kB"));
 }
 
-/// What reading says, in a process of its own, whose memory is held against the limit.
+/// What reading says, in a process of its own, whose memory is compared with the limit.
 fn read_apart(folder: &Path, what: &str) -> Vec<String> {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "bombs::reads_the_archive_that_is_named", "--ignored", "--nocapture"])

@@ -216,9 +216,9 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn answers(asked: &[Asked]) -> Vec<String> {
+fn answers(questions: &[Asked]) -> Vec<String> {
     let mut missing = Vec::new();
-    for (question, command, parts) in asked {
+    for (question, command, parts) in questions {
         let answer = words(&Home::new().run(command.iter()).fine().stdout);
         for part in parts.iter().filter(|part| !answer.contains(**part)) {
             missing.push(format!("{question}\n  oversleep {}\n  lacks: {part}\n  {answer}", command.join(" ")));

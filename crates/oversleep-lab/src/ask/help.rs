@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn every_help_of_every_call_is_better_and_of_its_own_language_on_every_machine() {
-        let (mut asked, mut helped) = (0, 0);
+        let (mut questions, mut helped) = (0, 0);
         for machine in oversleep_model::names() {
             let lab = Laboratory::on(platform(machine, &[], 1).expect("a machine"));
             let os = lab.platform_id().os;
@@ -171,7 +171,7 @@ mod tests {
                 let subject = Subject::Wait { name: record.wait_name(), request: Nanos::from_millis(1) };
                 let question = Question { count: 6, ..Question::of(subject) };
                 let Ok(answer) = ask(&lab, &question) else { continue };
-                asked += 1;
+                questions += 1;
                 for help in helps(&lab, &question, &answer) {
                     let what = format!("{machine} {}: {}", record.wait_name(), help.what);
                     assert!(help.p50_ns < answer.quantile_ns(0.5), "{what}");
@@ -185,7 +185,7 @@ mod tests {
                 }
             }
         }
-        assert!(asked > 1_500 && helped > 500, "{asked} {helped}");
+        assert!(questions > 1_500 && helped > 500, "{questions} {helped}");
     }
 
     #[test]

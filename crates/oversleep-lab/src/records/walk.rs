@@ -1,5 +1,5 @@
-//! One call is the same wait, however it is asked: every call, version and machine, at spans from nothing to days, as found,
-//! under a held resolution, and beside a process that holds one. Of all spans each pair of a call and a machine gets some,
+//! One call is the same wait, however it is measured: every call, version and machine, at spans from nothing to days, as
+//! found, under a held resolution, and beside a process that holds one. Of all spans each pair of a call and a machine gets some,
 //! in turn, so that every call meets every span on some machine.
 
 use oversleep_measure::{Limit, Plan};
@@ -101,13 +101,13 @@ fn asks_and_waits_are_the_same(os: &str) {
         for (under, turn, record) in calls {
             for request in spans(turn, under).filter(|span| takes(record, *span)) {
                 let what = format!("{name} {} {request} {under:?}", record.wait_name());
-                let asked = lab();
-                let answer = match ask(&asked, &question(record, request, COUNT, under)) {
+                let here = lab();
+                let answer = match ask(&here, &question(record, request, COUNT, under)) {
                     Ok(answer) => answer,
                     Err(NoAnswer::Unavailable { .. }) => {
                         let left = record.passes(|_| true).span(request, Nanos::ZERO);
-                        let wait = asked.platform().wait(&record.wait);
-                        let is_missing = wait.is_none_or(|wait| wait.open(&asked.platform).is_err());
+                        let wait = here.platform().wait(&record.wait);
+                        let is_missing = wait.is_none_or(|wait| wait.open(&here.platform).is_err());
                         assert!(left == Nanos::ZERO || is_missing, "{what}: it is there");
                         continue;
                     }
@@ -171,14 +171,14 @@ fn runtimes_and_asks_are_the_same(os: &str) {
                 let mut took: Vec<f64> =
                     series.samples.value.iter().map(|late| late as f64 + request.0 as f64).collect();
                 took.sort_by(f64::total_cmp);
-                let (took, asked) = (took[(took.len() - 1) / 2], answer.quantile_ns(0.5));
+                let (took, answered) = (took[(took.len() - 1) / 2], answer.quantile_ns(0.5));
                 // What ends by a clock or a grid of the runtime's own depends on when it began: one step or the other.
                 let apart = match record {
                     _ if record.grid_ms > 0 || record.due_by.is_some() => Nanos::from_millis(16),
                     _ if record.rounds == Rule::RoundsUpToGrid => HELD,
                     _ => Nanos::ZERO,
                 };
-                assert!((took - asked).abs() <= apart.0 as f64, "{what}: {took} and {asked}");
+                assert!((took - answered).abs() <= apart.0 as f64, "{what}: {took} and {answered}");
                 compared += 1;
             }
         }

@@ -304,8 +304,7 @@ mod tests {
         let help = Help { what: "slack 1 ns".to_owned(), p50_ns: 1_010_000.0 };
         let replies = [Reply { helps: vec![help], ..reply() }];
         assert!(crate::terminal::without_styles(&text(&replies, 100)).contains("tried: slack 1 ns: 1.01 ms"));
-        let section = view(&replies).sections.remove(0);
-        assert_eq!(section.notes, ["Helps on linux-hz250, tried there: slack 1 ns: 1.01 ms."]);
+        assert_eq!(view(&replies).summary, ["What helps, tried on linux-hz250: slack 1 ns: 1.01 ms."]);
         assert_eq!(replies[0].document()["helps"][0]["what"], "slack 1 ns");
     }
 
