@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use xtask_tools::{Prerequisites, target_directory};
 
-/// What released commands have besides a development build: archives, and pictures in pixels.
-pub const FEATURES: &str = "archive,png";
+/// What released commands have besides a development build: archives.
+pub const FEATURES: &str = "archive";
 
 /// Why a way has no outcome, or a bad one.
 #[derive(Debug)]
