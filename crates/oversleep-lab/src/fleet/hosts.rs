@@ -96,7 +96,7 @@ pub(super) fn rows(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<HostRow> 
 }
 
 /// The median lateness of a host, of the wait that is furthest from its group, if it has an interval.
-pub(super) fn p50_of<'a>(profiles: &'a [Profile], host: usize) -> Option<&'a Profile> {
+pub(super) fn p50_of(profiles: &[Profile], host: usize) -> Option<&Profile> {
     let own = profiles.iter().filter(|profile| profile.host == host && profile.figure == Figure::P50);
     own.filter(|profile| profile.ratio().is_some()).max_by(|a, b| a.deviations().total_cmp(&b.deviations()))
 }

@@ -1,6 +1,6 @@
 //! One call is the same wait, however it is measured: every call, version and machine, at spans from nothing to days, as
-//! found, under a held resolution, and beside a process that holds one. Of all spans each pair of a call and a machine gets some,
-//! in turn, so that every call meets every span on some machine.
+//! found, under a held resolution, and beside a process that holds one. Of all spans each pair of a call and a machine gets
+//! some, in turn, so that every call meets every span on some machine.
 
 use oversleep_measure::{Limit, Plan};
 use oversleep_model::sim::{Machine, Sim};
@@ -33,7 +33,7 @@ const TURNS: [usize; 2] = [3, 6];
 /// The spans whose turn it is.
 fn spans(turn: usize, under: &Under) -> impl Iterator<Item = Nanos> {
     let one_in = if under.is_as_found() { TURNS[0] } else { TURNS[1] };
-    SPANS.into_iter().enumerate().filter(move |(at, _)| (at + turn) % one_in == 0).map(|(_, span)| span)
+    SPANS.into_iter().enumerate().filter(move |(at, _)| (at + turn).is_multiple_of(one_in)).map(|(_, span)| span)
 }
 
 /// The circumstances of a question.

@@ -62,13 +62,22 @@ pub fn rows_of_categories(labels: &[String], room: f64) -> usize {
 }
 
 /// Labels of categories beneath an axis. Too wide ones stand in two rows, and of wider ones every so many has a label.
-pub fn categories(c: &mut Canvas, labels: &[String], room: f64, at: impl Fn(usize) -> f64, baseline: f64) {
+/// None ends beyond the right end of the axis.
+pub fn categories(
+    c: &mut Canvas,
+    labels: &[String],
+    room: f64,
+    at: impl Fn(usize) -> f64,
+    (right, baseline): (f64, f64),
+) {
     let rows = rows_of_categories(labels, room);
     let every = rows.div_ceil(2);
     for (number, index) in (0..labels.len()).step_by(every).enumerate() {
         let lower = if rows > 1 && number % 2 == 1 { CATEGORY_ROW } else { 0.0 };
         let label = text::fitted(&labels[index], TICK_PX, room * 2.0 * every as f64);
-        c.text((at(index), baseline + lower), Anchor::Middle, "soft t", &label);
+        let is_at_edge = at(index) + text::width_px(&label, TICK_PX) / 2.0 > right;
+        let (x, anchor) = if is_at_edge { (right, Anchor::End) } else { (at(index), Anchor::Middle) };
+        c.text((x, baseline + lower), anchor, "soft t", &label);
     }
 }
 
@@ -106,6 +115,17 @@ fn bounded(start: f64, members: usize, gap: f64, low: f64, high: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_category_ends_where_the_axis_does() {
+        let mut c = Canvas::default();
+        let labels = ["1 ms".to_owned(), "200 µs".to_owned()];
+        categories(&mut c, &labels, 20.0, |index| 20.0 + 20.0 * index as f64, (50.0, 10.0));
+        let svg = c.finish();
+        let ends_at_edge = |line: &&str| line.contains("200 µs") && line.contains("end") && line.contains("50");
+        assert!(svg.split("<text").any(|line| ends_at_edge(&line)), "{svg}");
+        assert!(svg.split("<text").any(|line| line.contains("1 ms") && line.contains("middle")), "{svg}");
+    }
 
     #[test]
     fn labels_with_room_stay() {

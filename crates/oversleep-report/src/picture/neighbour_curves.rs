@@ -107,7 +107,7 @@ impl NeighbourCurves {
         axis::left(c, &y.ticks(1.0, 36.0), LEFT, right);
         c.text((LEFT, -7.0), Anchor::Start, "soft t", "ms");
         c.line((LEFT, axis::crisp(BOTTOM)), (right, axis::crisp(BOTTOM)), "axis s");
-        axis::categories(c, &self.settings, room, at, BOTTOM + 16.0);
+        axis::categories(c, &self.settings, room, at, (right, BOTTOM + 16.0));
         axis::name(c, ((LEFT + right) / 2.0, BOTTOM + 48.0), "setting the neighbour holds");
         if self.has_histograms(machines) {
             let width = (room - 4.0) / machines.len() as f64;

@@ -171,7 +171,7 @@ impl Neighbours {
         let room = self.room();
         let at = |index: usize| LEFT + room * (index as f64 + 0.5);
         let right = self.right();
-        axis::categories(c, &self.labels(), room, at, BOTTOM + 16.0);
+        axis::categories(c, &self.labels(), room, at, (right, BOTTOM + 16.0));
         axis::left(c, &y.ticks(1.0, 36.0), LEFT, right);
         c.text((LEFT, -7.0), Anchor::Start, "soft t", "ms");
         c.line((LEFT, axis::crisp(BOTTOM)), (right, axis::crisp(BOTTOM)), "axis s");
