@@ -8,12 +8,12 @@ use std::time::Instant;
 use super::{Options, Suite, run, trino};
 use crate::report::Report;
 
-/// The packages of each engine at PyPI; its program is `proving/archive/NAME_run.py`.
-const OF_PYTHON: [(&str, &str, &str); 4] = [
-    ("duckdb", "duckdb", "duckdb==2.0.1"),
-    ("datafusion", "datafusion", "datafusion==55.0.0"),
-    ("clickhouse", "chdb", "chdb==4.4.0"),
-    ("spark", "pyspark", "pyspark==4.3.0"),
+/// The dialect, the module, its package at PyPI and the program that runs it of each engine.
+const OF_PYTHON: [(&str, &str, &str, &str); 4] = [
+    ("duckdb", "duckdb", "duckdb==2.0.1", "duckdb_run.py"),
+    ("datafusion", "datafusion", "datafusion==55.0.0", "datafusion_run.py"),
+    ("clickhouse", "chdb", "chdb==4.4.0", "chdb_run.py"),
+    ("spark", "pyspark", "pyspark==4.3.0", "spark_run.py"),
 ];
 /// How many of them are asked without `--all`.
 const BRIEF: usize = 2;
@@ -46,7 +46,7 @@ impl Engines<'_> {
         let shown = if options.is_all { OF_PYTHON.len() } else { BRIEF };
         if options.is_fetching {
             run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
-            let packages = OF_PYTHON[..shown].iter().map(|(.., package)| package);
+            let packages = OF_PYTHON[..shown].iter().map(|(_, _, package, _)| package);
             run(Command::new(venv.join("bin/pip")).args(["install", "--quiet"]).args(packages))?;
             if options.is_all {
                 trino::fetch(&self.suite.scratch)?;
@@ -59,14 +59,14 @@ impl Engines<'_> {
             expected = self.embedded()?;
             Ok(())
         });
-        for (engine, module, package) in &OF_PYTHON[..shown] {
+        for (engine, module, package, program) in &OF_PYTHON[..shown] {
             let name = format!("{package} answers as the embedded engine does");
             if run(Command::new(&python).args(["-c", &format!("import {module}")])).is_err() {
                 report.skip(&name, &format!("python3 has no {module}; --fetch gets it"));
                 continue;
             }
             report.check(&name, || {
-                let script = self.readers.join(format!("{module}_run.py"));
+                let script = self.readers.join(program);
                 self.hold(engine, &expected, Command::new(&python).arg(script).arg(self.statements(engine)?))
             });
         }

@@ -1,5 +1,7 @@
 //! Which rows a question is about: `subject=nanosleep request=1ms since=7d`.
 
+use std::collections::BTreeMap;
+
 use oversleep_record::Nanos;
 
 use super::group::Group;
@@ -53,6 +55,18 @@ impl Filter {
         Ok(filter)
     }
 
+    /// The same where machines may also be meant by the names that the archive has for them: source → name.
+    #[must_use]
+    pub fn with_names(mut self, names: &BTreeMap<String, String>) -> Filter {
+        for test in self.tests.iter_mut().filter(|test| test.group == Group::Column(Column::Source)) {
+            let is_meant = |name: &String| test.patterns.iter().any(|pattern| matches(pattern, name));
+            let sources: Vec<String> =
+                names.iter().filter(|(_, name)| is_meant(name)).map(|(source, _)| source.clone()).collect();
+            test.patterns.extend(sources);
+        }
+        self
+    }
+
     /// The columns that it takes.
     pub fn columns(&self) -> impl Iterator<Item = Column> {
         let moments = (self.since_us.is_some() || self.until_us.is_some()).then_some(Column::Taken);
@@ -82,6 +96,9 @@ impl Test {
 
 /// The pattern of a value as rows hold it.
 fn pattern(group: &Group, name: &str, value: String) -> Result<String, QueryError> {
+    if let (Group::HourOfDay, Ok(hour)) = (group, value.parse::<u8>()) {
+        return Ok(format!("{hour:02}:00"));
+    }
     if *group != Group::Column(Column::RequestNs) || value.is_empty() || value.bytes().all(|byte| byte.is_ascii_digit())
     {
         return Ok(value);
@@ -192,6 +209,21 @@ mod tests {
             "kernel=6*",
             "since=0s until=1h",
         ] {
+            assert!(!takes(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_machine_is_meant_by_its_name_and_an_hour_by_its_number() {
+        let row = Row { source: "a86a0b1c5dd2c660".to_owned(), ..row() };
+        let names =
+            [("a86a0b1c5dd2c660".to_owned(), "host-0165".to_owned()), ("b".to_owned(), "web-1".to_owned())].into();
+        let takes = |text: &str| Filter::read(text, 0).unwrap().with_names(&names).takes(&row);
+        for text in ["machine=host-0165", "host=host-*", "source=a86a0b1c5dd2c660", "machine!=web-1", "hour_of_day=22"]
+        {
+            assert!(takes(text), "{text}");
+        }
+        for text in ["machine!=host-0165", "machine=web-*", "hour_of_day=3"] {
             assert!(!takes(text), "{text}");
         }
     }

@@ -99,7 +99,7 @@ impl FromStr for Subject {
                 Ok(Subject::Yield { name: "sleep-zero".to_owned() })
             }
             wait if is_call(wait) => {
-                let request = spans::read(wait, argument).map_err(|error| wrong(format!("{error}")))?;
+                let request = spans::read(wait, argument).map_err(|error| wrong(spans::refusal(wait, &error)))?;
                 let shortest = Nanos(i64::from(!runtime_calls::call(wait).is_some_and(|call| call.takes_zero)));
                 if !(shortest..=REQUEST_MAX).contains(&request) {
                     return Err(wrong(

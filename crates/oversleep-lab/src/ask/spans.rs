@@ -55,6 +55,31 @@ pub(super) fn read(call: &str, argument: &str) -> Result<Nanos, DurationError> {
     as_written.ok_or(error)
 }
 
+/// Why that can't be read: the call isn't known, and was probably meant as another, or its number means nothing alone.
+pub(super) fn refusal(call: &str, error: &DurationError) -> String {
+    match meant(call) {
+        Some(near) => format!("unknown call '{call}'; did you mean '{near}'?"),
+        None => error.to_string(),
+    }
+}
+
+/// The known call that a name is most like, if it is no known one itself.
+fn meant(call: &str) -> Option<&'static str> {
+    const ALIKE_MIN: f64 = 0.9;
+    let of_system = UNITS.iter().flat_map(|(_, names)| names.iter().copied());
+    let known: Vec<&str> = of_system.chain(runtime_calls::names()).collect();
+    let plain = call.split('@').next().unwrap_or(call);
+    // `sleep` and `poll` are names of this laboratory's waits, too.
+    let is_wait = !call.contains('.') && known.iter().any(|name| name.eq_ignore_ascii_case(call));
+    if is_wait || known.contains(&plain) {
+        return None;
+    }
+    let likeness =
+        |name: &str| strsim::jaro_winkler(plain, name) + f64::from(u8::from(name.eq_ignore_ascii_case(plain)));
+    let (near, alike) = known.iter().map(|name| (*name, likeness(name))).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (alike >= ALIKE_MIN).then_some(near)
+}
+
 fn of_call(call: &str, number: &str) -> Option<Nanos> {
     let of_system = UNITS.iter().find(|(_, names)| names.contains(&call)).map(|(unit, _)| *unit);
     let unit = of_system.or_else(|| runtime_calls::call(call)?.unit.as_deref())?;
@@ -130,6 +155,23 @@ mod tests {
     fn what_a_number_means_is_not_guessed() {
         for text in ["sleep(1)", "nanosleep(1)", "select(1)", "Thread.sleep(1, 500000)", "Object.wait(1, 2)"] {
             assert!(text.parse::<Subject>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_misspelt_is_no_number_without_a_unit() {
+        let refused = |text: &str| text.parse::<Subject>().expect_err(text).to_string();
+        for (text, meant) in [
+            ("Task.Delya(1)", "Task.Delay"),
+            ("time.slep(0.001)", "time.sleep"),
+            ("usleeep(100)", "usleep"),
+            ("setTimout(f, 0)", "setTimeout"),
+            ("thread.sleep(1)", "Thread.sleep"),
+        ] {
+            assert!(refused(text).ends_with(&format!("did you mean '{meant}'?")), "{}", refused(text));
+        }
+        for text in ["sleep(1)", "select(1)", "nonsense(1)"] {
+            assert!(refused(text).contains("no unit"), "{}", refused(text));
         }
     }
 

@@ -125,6 +125,11 @@ pub fn call(name: &str) -> Option<&'static Call> {
     ALL.call.iter().find(|call| call.names.iter().any(|known| known == plain))
 }
 
+/// The names of all calls of which something holds everywhere.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ALL.call.iter().flat_map(|call| call.names.iter().map(String::as_str))
+}
+
 /// Whether programs of that runtime can call this project's library.
 pub fn can_call_library(family: &str) -> bool {
     ALL.library.iter().any(|library| library.families.iter().any(|known| known == family))

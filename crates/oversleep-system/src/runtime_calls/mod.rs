@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use oversleep_record::Nanos;
 use serde::{Deserialize, Serialize};
 
-pub use known::{Call, Thread, Trick, all, call, can_call_library, document, families, read, tricks};
+pub use known::{Call, Thread, Trick, all, call, can_call_library, document, families, names, read, tricks};
 pub use rule::Rule;
 pub use version::{Version, VersionError};
 pub use wait::{CallWait, wait};

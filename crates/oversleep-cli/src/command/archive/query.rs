@@ -25,11 +25,12 @@ pub(super) fn run(query: &Query) -> Result<Exit, Failure> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let filter = Filter::read(&query.tests, i64::try_from(since.as_micros()).unwrap_or(i64::MAX)).map_err(usage)?;
     let archive = Archive::open(&query.folder).map_err(|error| failed(&error))?;
+    let names = archive.machines().map_err(|error| failed(&error))?;
+    let filter = filter.with_names(&names);
     let files = archive.files(&filter).map_err(|error| failed(&error))?;
     limit(&archive, &files, &query.folder, query.here)?;
     let mut gathering = Gathering::new(question, filter, query.mixed);
     archive.gather(&mut gathering).map_err(|error| failed(&error))?.map_err(usage)?;
-    let names = archive.machines().map_err(|error| failed(&error))?;
     show(&query.documents, &records(&query.question, gathering.finish(), &names))
 }
 

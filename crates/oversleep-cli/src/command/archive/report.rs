@@ -17,6 +17,7 @@ pub(super) fn run(report: &Report) -> Result<Exit, Failure> {
     let now_us = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
     let filter = Filter::read(&report.tests, now_us).map_err(|error| Failure::usage(error.to_string()))?;
     let archive = Archive::open(&report.folder).map_err(|error| failed(&error))?;
+    let filter = filter.with_names(&archive.machines().map_err(|error| failed(&error))?);
     let files = archive.files(&filter).map_err(|error| failed(&error))?;
     limit(&archive, &files, &report.folder, report.here)?;
     let fleet = FleetOfRows::of(&archive, &filter).map_err(|error| failed(&error))?;

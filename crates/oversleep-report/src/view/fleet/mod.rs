@@ -51,6 +51,11 @@ fn checked(fleet: &Fleet) -> String {
         .collect();
     match (fleet.hosts, absent.is_empty()) {
         (0, _) => "The archive has no waits. Add results with `oversleep archive add DIR FILES`.".to_owned(),
+        _ if fleet.comparisons == 0 => {
+            "There is not enough to compare yet: a host is unlike its group only among ten of a kind, and each difference takes \
+             several days."
+                .to_owned()
+        }
         (_, true) => format!("All {} kinds of differences were found.", FINDINGS.len()),
         _ => format!("Checked, not found: {}.", absent.join(", ")),
     }

@@ -81,7 +81,7 @@ fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
     });
     let note = "Hosts that a finding names come first, then those furthest from their group. Intervals are by days. A \
                 deviation is that of the hosts of the group, without its exceptions.";
-    Some(Section::new("hosts", "Hosts unlike their group").tables([table]).notes([note.to_owned()]).notes(rest))
+    Some(Section::new("hosts", "Hosts furthest from their group").tables([table]).notes([note.to_owned()]).notes(rest))
 }
 
 fn change(place: usize, change: &Change) -> Option<Section> {
