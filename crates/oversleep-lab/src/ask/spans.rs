@@ -69,9 +69,10 @@ fn meant(call: &str) -> Option<&'static str> {
     let of_system = UNITS.iter().flat_map(|(_, names)| names.iter().copied());
     let known: Vec<&str> = of_system.chain(runtime_calls::names()).collect();
     let plain = call.split('@').next().unwrap_or(call);
-    // `sleep` and `poll` are names of this laboratory's waits, too.
-    let is_wait = !call.contains('.') && known.iter().any(|name| name.eq_ignore_ascii_case(call));
-    if is_wait || known.contains(&plain) {
+    // `sleep` and `select` are names of this laboratory's waits, too.
+    let last = |name: &'static str| name.rsplit(['.', ':']).next().unwrap_or(name);
+    let is_wait = || known.iter().any(|name| last(name).eq_ignore_ascii_case(call));
+    if known.contains(&plain) || is_wait() {
         return None;
     }
     let likeness =
