@@ -12,9 +12,9 @@ HEADERS = {"X-Trino-User": "oversleep", "X-Trino-Catalog": "hive", "X-Trino-Sche
 
 
 def call(address, text=None):
-    """One answer of the server. A server that still starts is called again, for two minutes."""
+    """One answer of the server. A server that still starts is called again, for ten minutes."""
     request = urllib.request.Request(address, text.encode() if text else None, HEADERS)
-    for _ in range(240):
+    for _ in range(1200):
         try:
             answer = json.load(urllib.request.urlopen(request, timeout=60))
         except (OSError, ValueError) as error:

@@ -21,9 +21,9 @@ const STEAL_FAULT: f64 = 0.05;
 const PRESSURE_MIN: f64 = 0.05;
 /// The share of the lateness from which the run queue dominates.
 const QUEUE_DOMINATES: f64 = 0.5;
-/// The share of all CPUs from which other processes leave no CPU free. Two busy threads have 0.87 to 0.93 of two CPUs beside
+/// The share of all CPUs from which other processes leave no CPU free. Two busy threads have 0.85 to 0.93 of two CPUs beside
 /// a check, which takes the rest.
-const BUSY_MIN: f64 = 0.85;
+const BUSY_MIN: f64 = 0.8;
 /// A tail this many times as late as on an idle machine counts as oversubscription.
 const TAIL_FACTOR: i64 = 10;
 
