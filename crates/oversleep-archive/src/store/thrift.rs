@@ -29,6 +29,9 @@ pub struct Compact<'a, R> {
     what: &'static str,
 }
 
+/// Takes what stands at a place: the numbers of the fields that lead there.
+pub type Meet<'a> = &'a mut dyn FnMut(&[i64], Met) -> Result<(), Fault>;
+
 impl<'a, R: Read> Compact<'a, R> {
     /// At most so many bytes of this.
     pub fn of(reader: &'a mut R, most: usize, what: &'static str) -> Compact<'a, R> {
@@ -71,15 +74,11 @@ impl<'a, R: Read> Compact<'a, R> {
     }
 
     /// Reads a struct. `meet` gets what stands at each place, and may refuse it.
-    pub fn structure(&mut self, meet: &mut dyn FnMut(&[i64], Met) -> Result<(), Fault>) -> Result<(), Fault> {
+    pub fn structure(&mut self, meet: Meet<'_>) -> Result<(), Fault> {
         self.fields(&mut Vec::new(), meet)
     }
 
-    fn fields(
-        &mut self,
-        path: &mut Vec<i64>,
-        meet: &mut dyn FnMut(&[i64], Met) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    fn fields(&mut self, path: &mut Vec<i64>, meet: Meet<'_>) -> Result<(), Fault> {
         let mut field = 0_i64;
         loop {
             let byte = self.next()?;
@@ -97,12 +96,7 @@ impl<'a, R: Read> Compact<'a, R> {
         }
     }
 
-    fn value(
-        &mut self,
-        kind: u8,
-        path: &mut Vec<i64>,
-        meet: &mut dyn FnMut(&[i64], Met) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    fn value(&mut self, kind: u8, path: &mut Vec<i64>, meet: Meet<'_>) -> Result<(), Fault> {
         if self.depth > DEPTH_MAX {
             return Err(self.fault("is deeper than those of an archive"));
         }
@@ -112,12 +106,7 @@ impl<'a, R: Read> Compact<'a, R> {
         Ok(())
     }
 
-    fn below(
-        &mut self,
-        kind: u8,
-        path: &mut Vec<i64>,
-        meet: &mut dyn FnMut(&[i64], Met) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    fn below(&mut self, kind: u8, path: &mut Vec<i64>, meet: Meet<'_>) -> Result<(), Fault> {
         match kind {
             1..=3 => self.skip(1),
             4..=6 => {

@@ -65,7 +65,7 @@ fn writes_the_golden_files() {
     add(&folder, rows[..8].to_vec());
     let archive = Archive::open(&folder).unwrap();
     let mut adding = Adding::begin(&archive, Digits::Two).unwrap();
-    rows[8..].iter().for_each(|row| drop(adding.add_rows(vec![row.clone()]).unwrap()));
+    rows[8..].iter().for_each(|row| _ = adding.add_rows(vec![row.clone()]).unwrap());
     adding.finish().unwrap();
     // One day has a merged file beside those that it replaces, as a command leaves it that is killed then.
     let day = folder.join("day=2023-11-15");

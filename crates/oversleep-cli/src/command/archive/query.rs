@@ -22,16 +22,30 @@ const ROWS_MAX: u64 = 20_000_000;
 pub(super) fn run(query: &Query) -> Result<Exit, Failure> {
     let usage = |error: QueryError| Failure::usage(error.to_string());
     let question: Question = query.question.parse().map_err(usage)?;
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let filter = Filter::read(&query.tests, i64::try_from(since.as_micros()).unwrap_or(i64::MAX)).map_err(usage)?;
-    let archive = Archive::open(&query.folder).map_err(|error| failed(&error))?;
-    let names = archive.machines().map_err(|error| failed(&error))?;
-    let filter = filter.with_names(&names);
-    let files = archive.files(&filter).map_err(|error| failed(&error))?;
-    limit(&archive, &files, &query.folder, query.here)?;
+    let Selected { archive, filter, names } = selected(&query.folder, &query.tests, query.here)?;
     let mut gathering = Gathering::new(question, filter, query.mixed);
     archive.gather(&mut gathering).map_err(|error| failed(&error))?.map_err(usage)?;
     show(&query.documents, &records(&query.question, gathering.finish(), &names))
+}
+
+/// An archive, which of its rows are meant, and the names of its machines.
+pub(super) struct Selected {
+    pub(super) archive: Archive,
+    pub(super) filter: Filter,
+    names: BTreeMap<String, String>,
+}
+
+/// Opens an archive for a question about the rows that these tests take, unless it belongs on an engine.
+pub(super) fn selected(folder: &Path, tests: &str, here: bool) -> Result<Selected, Failure> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now_us = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+    let filter = Filter::read(tests, now_us).map_err(|error| Failure::usage(error.to_string()))?;
+    let archive = Archive::open(folder).map_err(|error| failed(&error))?;
+    let names = archive.machines().map_err(|error| failed(&error))?;
+    let filter = filter.with_names(&names);
+    let files = archive.files(&filter).map_err(|error| failed(&error))?;
+    limit(&archive, &files, folder, here)?;
+    Ok(Selected { archive, filter, names })
 }
 
 /// Refuses what belongs on an engine, and says which and how.
