@@ -70,7 +70,6 @@ pub(super) struct TwoClocks {
     /// It ends early if its rounds differ by no more than this.
     width: Option<Nanos>,
     /// With whom it may share the time of a round.
-    company: Option<Nanos>,
     conditions: Conditions,
 }
 
@@ -95,18 +94,12 @@ impl TwoClocks {
             precise: SeriesRecorder::new(precise, amount.planned(requested)),
             amount,
             width: None,
-            company: None,
         }
     }
 
     /// The same, ending with the third round if all durations are within that width.
     pub(super) fn until_narrow(self, width: Nanos) -> TwoClocks {
         TwoClocks { width: Some(width), ..self }
-    }
-
-    /// The same beside others whose rounds end within that time, because nothing is concluded from microseconds.
-    pub(super) fn in_company(self, every: Nanos) -> TwoClocks {
-        TwoClocks { company: Some(every), ..self }
     }
 }
 
@@ -121,10 +114,6 @@ impl Probe for TwoClocks {
 
     fn round_estimate(&self) -> Nanos {
         self.amount.round_estimate(self.requested + Nanos(70_000))
-    }
-
-    fn company(&self) -> Option<Nanos> {
-        self.company
     }
 
     fn is_settled(&self) -> Option<bool> {
