@@ -146,7 +146,6 @@ impl SeriesRecorder {
 
     /// Begins a round. `at` is since the run's origin.
     pub fn begin_round(&mut self, at: Nanos) {
-        self.series.prepare();
         let kept = self.series.samples.len();
         let left = self.room.saturating_sub(kept).max(self.in_round);
         self.series.samples.reserve(left.min(self.samples_max.saturating_sub(kept)));

@@ -8,6 +8,9 @@ use super::buckets::BUCKETS;
 /// The longest encoding of a number.
 const NUMBER_BYTES_MAX: usize = 9;
 
+/// So many buckets are looked at together: one instruction reads several of them.
+const AHEAD: usize = 64;
+
 /// Filled buckets in ascending order, with their counts.
 pub enum Filled<'a> {
     /// From a counter for each bucket.
@@ -43,8 +46,12 @@ impl Iterator for Filled<'_> {
 
     fn next(&mut self) -> Option<(usize, u64)> {
         match self {
-            // Most buckets are empty. Indexed, because an iterator's calls would be left as calls in a development build.
+            // Most buckets are empty.
             Filled::Dense { counts, bucket } => {
+                let is_empty = |ahead: &&[u64]| ahead.iter().fold(0, |some, count| some | count) == 0;
+                while counts.get(*bucket..*bucket + AHEAD).as_ref().is_some_and(is_empty) {
+                    *bucket += AHEAD;
+                }
                 while *bucket < counts.len() {
                     let (this, count) = (*bucket, counts[*bucket]);
                     *bucket += 1;

@@ -21,6 +21,12 @@ pub struct Growing {
 }
 
 impl Growing {
+    /// One that begins with coded counts.
+    pub fn of_coded(coded: Vec<u8>) -> Growing {
+        let filled = Filled::coded(Cow::Borrowed(&coded)).count();
+        Growing { coded, filled, ..Growing::default() }
+    }
+
     /// Counts a value of this bucket `count` times.
     pub fn record(&mut self, bucket: usize, count: u64) {
         if bucket == 0 {

@@ -1,6 +1,6 @@
-//! Counts per bucket. While values are recorded there is a counter for each bucket (262 KB), so that recording neither
-//! searches nor allocates. Where many histograms grow at once, only the filled buckets and the newest values are held
-//! (`growing`). A histogram read from a file keeps only the filled buckets, coded as in the file (`codec`): a few KB.
+//! Counts per bucket. One that was prepared has a counter for each bucket (262 KB), so that recording neither searches nor
+//! allocates. One that wasn't holds only the filled buckets and the newest values (`growing`). A histogram read from a file
+//! keeps only the filled buckets, coded as in the file (`codec`): a few KB.
 
 use std::borrow::Cow;
 
@@ -63,11 +63,17 @@ impl Histogram {
 
     /// Counts a value `count` times. Counts saturate.
     pub fn record(&mut self, value: u64, count: u64) {
-        if let Counts::Growing(growing) = &mut self.counts {
-            growing.record(bucket(value), count);
-        } else {
-            let counter = &mut self.dense()[bucket(value)];
-            *counter = counter.saturating_add(count);
+        match &mut self.counts {
+            Counts::Dense(counts) => {
+                let counter = &mut counts[bucket(value)];
+                *counter = counter.saturating_add(count);
+            }
+            Counts::Growing(growing) => growing.record(bucket(value), count),
+            Counts::Coded(_) | Counts::Compressed(_) => {
+                let mut growing = Growing::of_coded(self.coded());
+                growing.record(bucket(value), count);
+                self.counts = Counts::Growing(growing);
+            }
         }
         self.total = self.total.saturating_add(count);
     }
