@@ -33,6 +33,15 @@ pub fn check(cross: &mut Cross) {
     } else {
         cross.report.skip("windows: clippy", "this toolchain has no clippy");
     }
+    let mut tests = toolchain.cargo("test", &cross.root);
+    tests.env(toolchain.variable("LINKER"), LINKER);
+    tests.args(super::tested(&cross.root)).args(["-p", "oversleep-report", "-p", "oversleep-cli"]).arg("--no-fail-fast");
+    // A program under Wine can't start the host's cargo to find the snapshots.
+    tests.env("INSTA_WORKSPACE_ROOT", format!("Z:{}", cross.root.display()));
+    if cross.only_compiles {
+        cross.report.step("windows: compile the tests", 25, &[0], tests.arg("--no-run"));
+        return;
+    }
     let prefix = match prefix(&cross.scratch, &mut cross.prerequisites) {
         Ok(prefix) => prefix,
         Err(reason) => return cross.report.skip("windows: under Wine", &reason),
@@ -41,19 +50,11 @@ pub fn check(cross: &mut Cross) {
         Ok(runner) => runner,
         Err(reason) => return cross.report.skip("windows: under Wine", &reason),
     };
-    let mut tests = toolchain.cargo("test", &cross.root);
-    tests.env(toolchain.variable("LINKER"), LINKER).env(toolchain.variable("RUNNER"), runner);
     // One server for all programs: by default Debian's ends with each program, while the next one starts.
     xtask_tools::quietly(Command::new("wineserver").arg(SERVER_IDLE_S_MAX).envs(environment(&prefix)));
-    tests
-        .envs(environment(&prefix))
-        .args(super::tested(&cross.root))
-        .args(["-p", "oversleep-report", "-p", "oversleep-cli"])
-        .arg("--no-fail-fast");
+    tests.env(toolchain.variable("RUNNER"), runner).envs(environment(&prefix));
     // Programs under Wine can't use this system's browser and compilers, whatever the caller demands.
     tests.env_remove("OVERSLEEP_REQUIRE_BROWSER").env_remove("OVERSLEEP_REQUIRE_CC");
-    // A program under Wine can't start the host's cargo to find the snapshots.
-    tests.env("INSTA_WORKSPACE_ROOT", format!("Z:{}", cross.root.display()));
     cross.report.step("windows: tests under Wine", 12, &[0], &tests);
     let environment = environment(&prefix);
     let carrier = Carrier {

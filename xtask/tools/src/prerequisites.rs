@@ -62,7 +62,8 @@ impl Prerequisites {
             self.lists_updated = true;
         }
         let mut install = Command::new("apt-get");
-        install.args(["-q", "install", "-y", "--no-install-recommends"]).args(packages);
+        // Another one may be installing just now.
+        install.args(["-q", "-o", "DPkg::Lock::Timeout=120", "install", "-y", "--no-install-recommends"]).args(packages);
         if quietly(install.env("DEBIAN_FRONTEND", "noninteractive")) {
             println!("installed {}", packages.join(" "));
             return Ok(());
