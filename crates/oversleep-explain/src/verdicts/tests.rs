@@ -176,6 +176,22 @@ fn the_step_of_a_coarse_clock_is_the_least_difference() {
     assert_eq!(stepping(1, 20), Some(Nanos(20)), "of a fine clock, the one that a reader meets");
 }
 
+/// Beside three busy threads no two polls of a second were a step apart.
+#[test]
+fn a_difference_of_a_few_stated_steps_is_not_the_step() {
+    let stepping = |stated: i64, smallest: i64| {
+        let steps = Steps { smallest_ns: Some(Nanos(smallest)), ..Steps::default() };
+        let stated_step_ns = Some(Nanos(stated));
+        let clock = ClockResult { steps: Some(steps), stated_step_ns, ..good_clock("monotonic-coarse") };
+        clock_table(&Sheet::linux().clock(clock).file).row("monotonic-coarse").and_then(|row| row.step_ns)
+    };
+    assert_eq!(stepping(4_000_000, 8_000_000), Some(Nanos(4_000_000)));
+    assert_eq!(stepping(4_000_000, 11_999_800), Some(Nanos(4_000_000)));
+    assert_eq!(stepping(1_000_000, 15_625_000), Some(Nanos(15_625_000)), "another tick than the stated one");
+    assert_eq!(stepping(15_625_000, 1_000_000), Some(Nanos(1_000_000)));
+    assert_eq!(stepping(1, 20_000_000), Some(Nanos(20_000_000)));
+}
+
 #[test]
 fn what_is_safe_across_threads_is_one_sentence() {
     let sheet = Sheet::linux().text(FactName::ClocksourceCurrent, "tsc").flag(FactName::CpuTscInvariant, true);
