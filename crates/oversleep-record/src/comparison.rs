@@ -99,6 +99,8 @@ pub enum CaveatKind {
     Imported,
     /// The run was stopped before its end.
     Interrupted,
+    /// The run took few values.
+    Quick,
     /// Other work kept the machine busy.
     Busy,
     /// Its timestamps come from another clock than the base's.

@@ -5,7 +5,7 @@ use oversleep_record::comparison::{Caveat, CaveatKind};
 use oversleep_record::file::Completion;
 use oversleep_record::label;
 use oversleep_record::words::{counted, percent};
-use oversleep_record::{Disturbance, Nanos, ResultFile};
+use oversleep_record::{Depth, Disturbance, Nanos, ResultFile};
 
 use crate::figures::{cpus, observed};
 use crate::read::wine_version;
@@ -23,6 +23,7 @@ pub(super) fn of(result: u32, base: &ResultFile, file: &ResultFile) -> impl Iter
         (CaveatKind::Emulated, emulated(file)),
         (CaveatKind::Imported, imported(file)),
         (CaveatKind::Interrupted, interrupted(file)),
+        (CaveatKind::Quick, quick(file)),
         (CaveatKind::Busy, busy(file)),
         (CaveatKind::OtherClock, other_clock(base, file)),
         (CaveatKind::OtherFollower, other_follower(base, file)),
@@ -67,6 +68,11 @@ fn imported(file: &ResultFile) -> Option<String> {
 fn interrupted(file: &ResultFile) -> Option<String> {
     (file.completion == Completion::Interrupted)
         .then(|| "the run was stopped before its end; its values are valid".to_owned())
+}
+
+fn quick(file: &ResultFile) -> Option<String> {
+    (file.depth == Some(Depth::Quick))
+        .then(|| "this run took few values. To decide small differences, measure without --quick".to_owned())
 }
 
 /// What kept the machine busy apart from the measurement.
@@ -135,6 +141,18 @@ mod tests {
 
     use super::*;
     use crate::compare::testing::{Sheet, load, waits};
+
+    #[test]
+    fn a_quick_run_says_what_decides_more() {
+        let mut file = Sheet::linux().file;
+        file.depth = Some(Depth::Normal);
+        assert!(all(&[file.clone()]).is_empty());
+        file.depth = Some(Depth::Quick);
+        assert_eq!(
+            all(&[file])[0].sentence,
+            "this run took few values. To decide small differences, measure without --quick"
+        );
+    }
 
     fn all(files: &[ResultFile]) -> Vec<Caveat> {
         (0..).zip(files).flat_map(|(result, file)| of(result, &files[0], file)).collect()

@@ -99,6 +99,7 @@ fn everything() -> Comparison {
         CaveatKind::Wine,
         CaveatKind::Emulated,
         CaveatKind::Interrupted,
+        CaveatKind::Quick,
         CaveatKind::Busy,
         CaveatKind::OtherClock,
         CaveatKind::OtherFollower,
