@@ -8,6 +8,7 @@ mod cost;
 mod lateness;
 mod margins;
 mod objective;
+mod parks;
 mod plan;
 mod steps;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod tail;
 
 pub(crate) use margins::Margins;
 pub(crate) use objective::Objective;
+pub use parks::LearnedParks;
 #[cfg(feature = "std")]
 pub(crate) use plan::APPROACHES;
 pub(crate) use plan::Plan;

@@ -245,6 +245,6 @@ impl<T: TimeSource> Backoff<T> {
     /// assert_eq!(oversleep::Backoff::new().park_lateness(), None);
     /// ```
     pub fn park_lateness(&self) -> Option<Duration> {
-        self.plan.lateness_ns().map(Duration::from_nanos)
+        self.plan.parks.lateness_ns().map(Duration::from_nanos)
     }
 }

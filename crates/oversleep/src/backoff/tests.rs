@@ -58,7 +58,7 @@ impl Machine {
     fn idle(&self, limits: Limits, duration_ns: u64) -> Backoff<Machine> {
         let mut backoff = Backoff::with_limits(limits).with_time(self.clone());
         while self.now_ns.get() < duration_ns {
-            let yields = backoff.plan.skip_yields();
+            let yields = backoff.plan.parks.skip_yields();
             self.run(yields * 500, yields * 500);
             backoff.idle();
         }

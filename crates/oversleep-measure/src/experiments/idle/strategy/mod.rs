@@ -1,10 +1,7 @@
 //! Idle strategies: the action of a worker in a turn that found no item. Decisions only, so the tests take no time.
 
-mod learned;
-
+use oversleep::algorithm::LearnedParks;
 use oversleep_record::Nanos;
-
-use learned::Learned;
 
 /// When to spin, to yield and to park, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,12 +173,12 @@ pub(super) struct Idler {
     kind: Kind,
     /// Idle turns in a row.
     turn: u64,
-    learned: Learned,
+    learned: LearnedParks,
 }
 
 impl Idler {
     pub(super) fn new(kind: Kind) -> Idler {
-        Idler { kind, turn: 0, learned: Learned::default() }
+        Idler { kind, turn: 0, learned: LearnedParks::default() }
     }
 
     /// Call this after a turn that found an item.

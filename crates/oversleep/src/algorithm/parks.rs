@@ -1,9 +1,12 @@
-//! What the library's back-off learns about parks: its rule, on another kernel. The library can't run on modelled machines,
-//! because it makes system calls; a test holds both to the same decisions.
+//! What a back-off learns about parks: whether to park, and when to try it again.
 
-/// Whether to park, and when to try it again.
+/// Whether parks are late here.
+///
+/// A park that takes longer than allowed either met a disturbance (throttling, a suspend, another thread) or shows that the
+/// machine's timer is coarse. After a disturbance the worker should park on, because yields would only burn CPU time; on a
+/// coarse timer it should yield. What tells them apart is how many parks in a row are late: on a coarse timer it is all.
 #[derive(Clone, Debug)]
-pub(super) struct Learned {
+pub struct LearnedParks {
     /// How late parks are: the longest recent lateness of those that took no longer than allowed, or of the others while
     /// parking is refused.
     lateness_ns: Option<u64>,
@@ -17,7 +20,7 @@ pub(super) struct Learned {
     quick_probes: u32,
 }
 
-impl Default for Learned {
+impl Default for LearnedParks {
     fn default() -> Self {
         Self {
             lateness_ns: None,
@@ -29,7 +32,7 @@ impl Default for Learned {
     }
 }
 
-impl Learned {
+impl LearnedParks {
     /// A yield that finds no other thread to run takes half a microsecond, so this is half a millisecond.
     const FIRST_INTERVAL: u64 = 1_024;
     /// 66 ms of yields, so that parking begins again within 100 ms after a disturbance.
@@ -47,25 +50,37 @@ impl Learned {
     const LATE_NS: u64 = 20_000_000;
 
     /// How much of `absence_ns` is left for a park of at least `first_ns`, if parking isn't refused.
-    pub(super) fn affordable_ns(&self, first_ns: u64, absence_ns: u64) -> Option<u64> {
+    pub fn affordable_ns(&self, first_ns: u64, absence_ns: u64) -> Option<u64> {
         let affordable_ns = absence_ns.saturating_sub(self.lateness_ns.unwrap_or(0));
         (self.trust_ns >= 0 && affordable_ns >= first_ns).then_some(affordable_ns)
     }
 
     /// Whether a turn that may not park is a probe.
-    pub(super) fn probes(&mut self) -> bool {
+    pub fn probes(&mut self) -> bool {
         let left = self.yields_left.checked_sub(1);
         self.yields_left = left.unwrap_or(0);
         left.is_none()
     }
 
     /// Learns from a park that was this late.
-    pub(super) fn learn(&mut self, first_ns: u64, absence_ns: u64, lateness_ns: u64) {
+    pub fn learn(&mut self, first_ns: u64, absence_ns: u64, lateness_ns: u64) {
         if first_ns.saturating_add(lateness_ns) > absence_ns {
             self.learn_late(lateness_ns);
         } else {
             self.learn_on_time(lateness_ns);
         }
+    }
+
+    /// How late parks are, as far as they were made.
+    #[cfg(feature = "std")]
+    pub(crate) fn lateness_ns(&self) -> Option<u64> {
+        self.lateness_ns
+    }
+
+    /// Skips the yields before the next probe, and returns how many they are.
+    #[cfg(test)]
+    pub(crate) fn skip_yields(&mut self) -> u64 {
+        if self.trust_ns < 0 { core::mem::take(&mut self.yields_left) } else { 0 }
     }
 
     fn learn_late(&mut self, lateness_ns: u64) {
@@ -108,5 +123,5 @@ impl Learned {
 }
 
 fn counted_ns(lateness_ns: u64) -> i64 {
-    lateness_ns.clamp(1, Learned::LATE_NS) as i64
+    lateness_ns.clamp(1, LearnedParks::LATE_NS) as i64
 }
