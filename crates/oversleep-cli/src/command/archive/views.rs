@@ -3,18 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use oversleep_archive::views::{Engine, PORTABLE, views};
+use oversleep_archive::views::{Engine, script};
 
 use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::stdout;
 
 const EXAMPLES: &[(&str, &str)] = &[
-    ("oversleep archive views duckdb", "for an archive in the folder fleet"),
+    ("oversleep archive views duckdb > fleet.sql", "for an archive in the folder fleet"),
     ("oversleep archive views spark --dir /data/fleet", "for another one"),
 ];
 
 /// Print the views that make an archive's files two tables on another engine, and a query that all of them answer alike
+///
+/// The comments at its head say where to paste it. Reads no file.
 #[derive(Args, Debug)]
 #[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Views {
@@ -32,7 +34,10 @@ impl Views {
     pub fn run(self) -> Result<Exit, Failure> {
         let engine = Engine::ALL.into_iter().find(|engine| engine.name() == self.engine);
         let engine = engine.ok_or_else(|| Failure::usage(format!("unknown engine '{}'", self.engine)))?;
-        stdout::text(&format!("{}\n{PORTABLE}", views(engine, &self.dir.display().to_string())))?;
+        // A server is somewhere else, and takes whole paths only.
+        let whole = std::path::absolute(&self.dir).ok().filter(|_| engine == Engine::Trino);
+        let dir = whole.unwrap_or(self.dir);
+        stdout::text(&script(engine, &dir.display().to_string()))?;
         Ok(Exit::Fine)
     }
 }
