@@ -225,13 +225,15 @@ fn write_map(group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>, rows: &[
     fn map(column: Column, row: &Row) -> &BTreeMap<String, String> {
         if column == Column::Facts { &row.facts } else { &row.labels }
     }
-    let texts = |is_key: bool, (key, text): (&String, &String)| ByteArray::from(if is_key { key } else { text }.as_str());
+    let texts =
+        |is_key: bool, (key, text): (&String, &String)| ByteArray::from(if is_key { key } else { text }.as_str());
     for is_key in [true, false] {
         next(group, |writer| {
             let writer = writer.typed::<ByteArrayType>();
             rows.chunks(SOME_ROWS).try_fold(0, |count, rows| {
                 let (defined, repeated) = levels(rows.iter().map(|row| map(column, row).len()));
-                let leaf = rows.iter().flat_map(|row| map(column, row)).map(|pair| texts(is_key, pair)).collect::<Vec<_>>();
+                let leaf =
+                    rows.iter().flat_map(|row| map(column, row)).map(|pair| texts(is_key, pair)).collect::<Vec<_>>();
                 Ok(count + writer.write_batch(&leaf, Some(&defined), Some(&repeated))?)
             })
         })?;

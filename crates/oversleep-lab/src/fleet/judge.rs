@@ -42,9 +42,9 @@ fn fleet(all: &Collector) -> Fleet {
     undecided.extend(alone(&judging));
     let mut host_rows = hosts::rows(&judging, &profiles);
     host_rows.iter_mut().for_each(|row: &mut HostRow| {
-        let naming = findings.iter().filter(|finding| {
-            finding.hosts.contains(&row.host) && finding.kind.as_ref() == Some(&row.kind)
-        });
+        let naming = findings
+            .iter()
+            .filter(|finding| finding.hosts.contains(&row.host) && finding.kind.as_ref() == Some(&row.kind));
         row.findings = naming.map(|finding| finding.id).collect();
     });
     // They are in order, so this only moves the named ones.

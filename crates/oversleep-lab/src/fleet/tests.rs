@@ -141,7 +141,11 @@ fn advice_about_a_machine_without_a_hypervisor_is_not_to_move_it() {
     let fleet = judged(SMALL);
     let night = fleet.findings.iter().find(|finding| finding.id == "OVS-F002").unwrap();
     assert!(night.sentence.contains("(AMD EPYC 7543P, 64 CPUs, no hypervisor)"), "{}", night.sentence);
-    assert!(!night.next_step.contains("move") && night.next_step.contains("a job that runs then"), "{}", night.next_step);
+    assert!(
+        !night.next_step.contains("move") && night.next_step.contains("a job that runs then"),
+        "{}",
+        night.next_step
+    );
     let row = fleet.host_rows.iter().find(|row| row.host == night.hosts[0]).unwrap();
     assert!(row.times_group_by_day.iter().all(|times| times.is_some_and(|times| times > 10.0)), "{row:?}");
 }

@@ -133,17 +133,12 @@ impl HeatMap {
         let most = named.iter().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         let finding = match (least, most) {
             (Some(least), Some(most)) => {
-                format!(
-                    "From {} ({}) to {} ({}).",
-                    self.cells.text(least.0),
-                    least.1,
-                    self.cells.text(most.0),
-                    most.1
-                )
+                format!("From {} ({}) to {} ({}).", self.cells.text(least.0), least.1, self.cells.text(most.0), most.1)
             }
             _ => String::new(),
         };
-        let detail = named.iter().map(|(v, name)| format!("{name}: {}.", self.cells.text(*v))).collect::<Vec<_>>().join(" ");
+        let detail =
+            named.iter().map(|(v, name)| format!("{name}: {}.", self.cells.text(*v))).collect::<Vec<_>>().join(" ");
         Words { heading: HEADING, finding, detail, caveat: String::new() }
     }
 }
@@ -179,7 +174,12 @@ mod tests {
 
     fn map(rows: Vec<(&str, Vec<Option<f64>>)>) -> HeatMap {
         let rows = rows.into_iter().map(|(l, v)| (l.to_owned(), v)).collect();
-        HeatMap { frame: Frame::new("h"), columns: vec!["300 µs".to_owned(), "1 ms<&>".to_owned()], rows, ..HeatMap::default() }
+        HeatMap {
+            frame: Frame::new("h"),
+            columns: vec!["300 µs".to_owned(), "1 ms<&>".to_owned()],
+            rows,
+            ..HeatMap::default()
+        }
     }
 
     #[test]

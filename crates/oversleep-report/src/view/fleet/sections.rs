@@ -83,7 +83,8 @@ fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
     let note = "Hosts that a finding names come first, then those furthest from their group. Intervals are by days. A \
                 deviation is that of the hosts of the group, without its exceptions.";
     let is_at_hours = rows.iter().any(|row| row.findings.contains(&HOURS.id));
-    let hours = is_at_hours.then(|| format!("One with {} may be like its group on the whole: its hours are below.", HOURS.id));
+    let hours =
+        is_at_hours.then(|| format!("One with {} may be like its group on the whole: its hours are below.", HOURS.id));
     let notes = [note.to_owned()].into_iter().chain(hours).chain(rest);
     Some(Section::new("hosts", "Hosts furthest from their group").tables([table]).notes(notes))
 }
@@ -186,8 +187,7 @@ fn hours(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
     }
     // Few waits have no p99.
     let has_values = |hours: &Hours<'_>| hours.1.iter().any(Option::is_some);
-    let table =
-        columns.table(format!("p99 of {wait} by time of day (UTC)"), named.chain(groups).filter(has_values))?;
+    let table = columns.table(format!("p99 of {wait} by time of day (UTC)"), named.chain(groups).filter(has_values))?;
     let title = format!("{wait} at night and by day: p99 by hours in UTC");
     Some(Section::new(format!("hours-{place}"), title).tables([table]))
 }
