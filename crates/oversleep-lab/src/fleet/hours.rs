@@ -10,7 +10,7 @@ use super::{stats, words};
 
 /// What to do about a machine that has no hypervisor, and so no neighbours.
 const HOURS_BARE: &str = "Run `oversleep watch` there at these hours, and look for a job that runs then: a backup, a timer of \
-                          systemd or cron. The machine has no hypervisor, so it is no other machine's load.";
+                          systemd or cron. The machine has no hypervisor, and so no neighbours.";
 
 /// One finding for each host that is late at the same hours of every day, unlike its group.
 pub(super) fn late(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<Finding> {
