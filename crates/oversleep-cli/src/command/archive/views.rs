@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::stdout;
 
 const EXAMPLES: &[(&str, &str)] = &[
-    ("oversleep archive views duckdb > fleet.sql", "for an archive in the folder fleet"),
+    ("oversleep archive views duckdb", "for an archive in the folder fleet"),
     ("oversleep archive views spark --dir /data/fleet", "for another one"),
 ];
 
