@@ -5,8 +5,7 @@ import sys
 def statements():
     """The statements of the file that the command line names: they end with `;` at the end of a line."""
     text = open(sys.argv[1], encoding="utf-8").read()
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
-    return [one.strip() for one in "\n".join(lines + [""]).split(";\n") if one.strip()]
+    return [one.strip() for one in text.split(";\n") if one.strip()]
 
 
 def show(heads, rows):
@@ -18,4 +17,6 @@ def show(heads, rows):
 
 
 def is_query(statement):
-    return statement.split(None, 1)[0].upper() in ("SELECT", "WITH")
+    """Whether it answers; the first words may be comments."""
+    lines = [line for line in statement.splitlines() if line.strip() and not line.startswith("--")]
+    return lines[0].split(None, 1)[0].upper() in ("SELECT", "WITH")

@@ -33,6 +33,55 @@ impl Engine {
             Engine::DataFusion => "datafusion",
         }
     }
+
+    /// Where to paste the script that begins with these lines. None of them ends a statement.
+    const fn how(self) -> &'static [&'static str] {
+        match self {
+            Engine::DuckDb => &[
+                "DuckDB: two views of an archive's files, and a first query.",
+                "Save this text as fleet.sql, and run it with the command or in Python:",
+                "  duckdb < fleet.sql",
+                "  python3 -c \"import duckdb; print(duckdb.sql(open('fleet.sql').read()))\"",
+                "Or paste it into a session. Its views are there until the session ends.",
+            ],
+            Engine::DataFusion => &[
+                "DataFusion: two tables of an archive's files, and a first query.",
+                "Save this text as fleet.sql, and run it with the command:",
+                "  datafusion-cli --file fleet.sql",
+                "or paste this into python3, which takes a statement at a time:",
+                "  from datafusion import SessionContext",
+                "  context = SessionContext()",
+                "  parts = open('fleet.sql').read().split(';\\n')[:-1]",
+                "  [context.sql(part) for part in parts][-1].show()",
+                "Its tables are there until the session ends.",
+            ],
+            Engine::ClickHouse => &[
+                "ClickHouse: two views of an archive's files, and a first query.",
+                "Save this text as fleet.sql, and run it with the command:",
+                "  clickhouse local --queries-file fleet.sql",
+                "or paste this into python3:",
+                "  from chdb.session import Session",
+                "  print(Session().query(open('fleet.sql').read(), 'PrettyCompact'))",
+                "A server reads only files below its folder user_files.",
+            ],
+            Engine::Spark => &[
+                "Spark: two views of an archive's files, and a first query.",
+                "Save this text as fleet.sql, and run it with the command:",
+                "  spark-sql -f fleet.sql",
+                "or paste this into pyspark, which takes a statement at a time:",
+                "  parts = open('fleet.sql').read().split(';\\n')[:-1]",
+                "  [spark.sql(part) for part in parts][-1].show()",
+                "Its views are there until the session ends.",
+            ],
+            Engine::Trino => &[
+                "Trino: a table and a view of an archive's files, and a first query.",
+                "Save this text as fleet.sql, and run it against your server:",
+                "  trino http://localhost:8080/hive/default --file fleet.sql",
+                "The server needs a catalog `hive` (docs/fleet.md has its file). The table",
+                "stays. After new days, run the line with CALL again, and the query.",
+            ],
+        }
+    }
 }
 
 impl fmt::Display for Engine {
@@ -60,10 +109,21 @@ SELECT kernel, max(total) AS waits,
 FROM w GROUP BY kernel ORDER BY kernel;
 ";
 
+/// A script for an engine: where to paste it, the views of the archive in that folder, and the portable question.
+pub fn script(engine: Engine, folder: &str) -> String {
+    let head: String = engine.how().iter().map(|line| format!("-- {line}\n")).collect();
+    let first = "-- The first query: p50 and p99 of nanosleep(1 ms) in ns, by kernel.";
+    format!("{head}\n{}\n{first}\n{PORTABLE}", views(engine, folder))
+}
+
 /// The statements that make `histograms` and `buckets` of an archive in that folder.
 pub fn views(engine: Engine, folder: &str) -> String {
-    // A quote in a text of SQL is doubled.
+    // A quote in a text of SQL is doubled; a backslash means something to some engines.
     let folder = folder.trim_end_matches('/').replace('\'', "''");
+    let folder = match engine {
+        Engine::ClickHouse | Engine::Spark => folder.replace('\\', "\\\\"),
+        _ => folder,
+    };
     let files = format!("{folder}/*/*.parquet");
     match engine {
         Engine::DuckDb => format!(
@@ -123,6 +183,28 @@ fn named() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_says_where_to_paste_it_and_comments_end_no_statement() {
+        for engine in Engine::ALL {
+            let text = script(engine, "fleet");
+            assert!(text.starts_with("-- ") && text.contains("fleet.sql") && text.ends_with(PORTABLE), "{text}");
+            let comments: Vec<&str> = text.lines().filter(|line| line.starts_with("--")).collect();
+            assert!(comments.iter().all(|line| line.chars().count() <= 80 && !line.ends_with(';')), "{engine}: {text}");
+            // What its head says to split it by leaves whole statements.
+            let statements = text.split(";\n").count() - 1;
+            assert_eq!(statements, views(engine, "fleet").matches(";\n").count() + 1, "{engine}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_backslash_in_a_folder_stays_one() {
+        for engine in Engine::ALL {
+            let doubles = matches!(engine, Engine::ClickHouse | Engine::Spark);
+            let text = views(engine, "/data/a\\b");
+            assert_eq!(text.contains("/data/a\\\\b"), doubles, "{engine}: {text}");
+        }
+    }
 
     #[test]
     fn every_engine_gets_both_tables_of_the_folder() {

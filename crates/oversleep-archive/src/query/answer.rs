@@ -126,6 +126,14 @@ fn unit(name: &str) -> Option<Unit> {
 }
 
 impl Answer {
+    /// Puts the groups into the order of what `key` makes of their values.
+    pub fn sort_by_key(&mut self, key: impl Fn(&[Cell]) -> Vec<Cell>) {
+        let mut all: Vec<_> =
+            std::mem::take(&mut self.groups).into_iter().zip(std::mem::take(&mut self.units)).collect();
+        all.sort_by_cached_key(|((cells, _), _)| key(cells));
+        (self.groups, self.units) = all.into_iter().unzip();
+    }
+
     /// The heads of the table.
     pub fn heads(&self) -> Vec<String> {
         self.by.iter().map(ToString::to_string).chain(self.figures.iter().map(ToString::to_string)).collect()

@@ -84,7 +84,9 @@ impl FromStr for Group {
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // As questions call them.
             Group::Column(Column::RequestNs) => f.pad("request"),
+            Group::Column(Column::Source) => f.pad("machine"),
             Group::Column(column) => column.fmt(f),
             Group::Day => f.pad("day"),
             Group::Hour => f.pad("hour"),
@@ -105,6 +107,11 @@ impl Group {
             Group::Fact(_) => Column::Facts,
             Group::Label(_) => Column::Labels,
         }
+    }
+
+    /// Whether its values are whole numbers.
+    pub fn is_number(&self) -> bool {
+        matches!(self, Group::Column(column) if matches!(column.kind(), Kind::Small | Kind::Integer))
     }
 
     /// A row's value as text; `None` if it isn't known. Requests are in nanoseconds.

@@ -13,7 +13,7 @@ use rusqlite::{Connection, Statement};
 
 use crate::column::{Column, Kind};
 use crate::query::Filter;
-use crate::store::{Archive, StoreError};
+use crate::store::{Archive, READ_AGAIN, StoreError};
 
 /// The most rows of an answer.
 pub const ROWS_MAX: usize = 100_000;
@@ -86,6 +86,22 @@ pub(crate) struct Used {
 /// # Errors
 /// The statement isn't SQL, changes something or has too long an answer; or the archive is damaged.
 pub fn answer(archive: &Archive, statement: &str) -> Result<Table, SqlError> {
+    if statement.trim().is_empty() {
+        return Err(SqlError::Statement("there is no statement".to_owned()));
+    }
+    // Files may be merged while they are read.
+    let is_gone = |error: &SqlError| matches!(error, SqlError::Store(error) if error.is_gone());
+    let mut answered = answer_once(archive, statement);
+    for _ in 1..READ_AGAIN {
+        if !answered.as_ref().is_err_and(is_gone) {
+            break;
+        }
+        answered = answer_once(archive, statement);
+    }
+    answered
+}
+
+fn answer_once(archive: &Archive, statement: &str) -> Result<Table, SqlError> {
     // A database of its own, on disk where it grows: nothing that a statement does can reach another file.
     let database = Connection::open("")?;
     for table in [fill::HISTOGRAMS, fill::BUCKETS] {

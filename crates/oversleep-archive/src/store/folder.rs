@@ -20,7 +20,7 @@ pub const PART: &str = "part";
 pub const COMPACTED: &str = "all-";
 
 /// How often files are listed again that another command merged meanwhile.
-const READ_AGAIN: usize = 3;
+pub(crate) const READ_AGAIN: usize = 3;
 
 /// An archive.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ impl Archive {
             let files = self.files(gathering.filter())?;
             match self.each(&files, &columns, |row| gathering.add(row)) {
                 // Another command merged this file into one that isn't among them: none of what was added is right.
-                Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+                Err(error) if error.is_gone() => {
                     gathering.clone_from(&nothing);
                 }
                 read => return read,

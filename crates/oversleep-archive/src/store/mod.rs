@@ -27,6 +27,7 @@ use crate::column::Column;
 pub use add::{Added, Adding};
 pub use check::Report;
 pub use compact::Compacted;
+pub(crate) use folder::READ_AGAIN;
 pub use folder::{Archive, DayFile};
 
 /// What an archive can't do.
@@ -68,6 +69,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether a file is gone that was there when its folder was listed: another command merged it into another.
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(self, StoreError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound)
+    }
+
     fn io(path: &Path, error: io::Error) -> StoreError {
         StoreError::Io { path: path.display().to_string(), error }
     }

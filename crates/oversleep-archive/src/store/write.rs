@@ -33,6 +33,8 @@ pub const ROW_BUCKETS: i64 = 64;
 pub const GROUPS_MAX: usize = 400;
 /// The size of a page, in bytes. Deflate expands a byte to 1,032 at most, so small pages bound what a hostile one takes.
 const PAGE_BYTES: usize = 24 << 10;
+/// How many rows' lists and maps are copied at a time for the library: a row may have a hundred facts.
+const SOME_ROWS: usize = 256;
 /// The most buckets of a row: they stand in one page, and a reader refuses pages beyond 48 KB.
 const ROW_BUCKETS_MAX: usize = 1 << 14;
 
@@ -208,22 +210,33 @@ fn levels(lengths: impl Iterator<Item = usize>) -> (Vec<i16>, Vec<i16>) {
 }
 
 fn write_list(group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>, rows: &[Row], column: Column) -> Parquet<()> {
-    let lists = || rows.iter().map(|row| if column == Column::Hi { &row.hi } else { &row.n });
-    let (defined, repeated) = levels(lists().map(Vec::len));
-    let numbers: Vec<i64> = lists().flatten().copied().collect();
-    next(group, |writer| writer.typed::<Int64Type>().write_batch(&numbers, Some(&defined), Some(&repeated)))
+    next(group, |writer| {
+        let writer = writer.typed::<Int64Type>();
+        rows.chunks(SOME_ROWS).try_fold(0, |count, rows| {
+            let lists = || rows.iter().map(|row| if column == Column::Hi { &row.hi } else { &row.n });
+            let (defined, repeated) = levels(lists().map(Vec::len));
+            let numbers: Vec<i64> = lists().flatten().copied().collect();
+            Ok(count + writer.write_batch(&numbers, Some(&defined), Some(&repeated))?)
+        })
+    })
 }
 
 fn write_map(group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>, rows: &[Row], column: Column) -> Parquet<()> {
-    let maps: Vec<&BTreeMap<String, String>> =
-        rows.iter().map(|row| if column == Column::Facts { &row.facts } else { &row.labels }).collect();
-    let (defined, repeated) = levels(maps.iter().map(|map| map.len()));
-    let keys: Vec<ByteArray> =
-        maps.iter().flat_map(|map| map.keys()).map(|key| ByteArray::from(key.as_str())).collect();
-    let texts: Vec<ByteArray> =
-        maps.iter().flat_map(|map| map.values()).map(|text| ByteArray::from(text.as_str())).collect();
-    for leaf in [&keys, &texts] {
-        next(group, |writer| writer.typed::<ByteArrayType>().write_batch(leaf, Some(&defined), Some(&repeated)))?;
+    fn map(column: Column, row: &Row) -> &BTreeMap<String, String> {
+        if column == Column::Facts { &row.facts } else { &row.labels }
+    }
+    let texts =
+        |is_key: bool, (key, text): (&String, &String)| ByteArray::from(if is_key { key } else { text }.as_str());
+    for is_key in [true, false] {
+        next(group, |writer| {
+            let writer = writer.typed::<ByteArrayType>();
+            rows.chunks(SOME_ROWS).try_fold(0, |count, rows| {
+                let (defined, repeated) = levels(rows.iter().map(|row| map(column, row).len()));
+                let leaf =
+                    rows.iter().flat_map(|row| map(column, row)).map(|pair| texts(is_key, pair)).collect::<Vec<_>>();
+                Ok(count + writer.write_batch(&leaf, Some(&defined), Some(&repeated))?)
+            })
+        })?;
     }
     Ok(())
 }

@@ -38,9 +38,13 @@ fn views_need_no_archive() {
     ] {
         let text = Home::new().run(["archive", "views", engine, "--dir", "/data/a"]).fine().stdout;
         assert!(text.contains(words) && text.contains("/data/a") && text.contains("GROUP BY kernel"), "{text}");
+        assert!(text.starts_with("-- ") && text.contains("fleet.sql"), "where to paste it: {text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
-    let unknown = Home::new().run(["archive", "views", "sparc"]).with_code(2);
+    let home = Home::new();
+    let trino = home.run(["archive", "views", "trino"]).fine().stdout;
+    assert!(trino.contains("'local:///") && trino.contains("/fleet',"), "a server takes whole paths: {trino}");
+    let unknown = home.run(["archive", "views", "sparc"]).with_code(2);
     assert!(unknown.stderr.contains("spark"), "{}", unknown.stderr);
 }
 
@@ -64,6 +68,8 @@ fn results_are_added_once_and_answer_questions() {
     assert!(again.stderr.contains("'web-1.json' is in the archive already; nothing was added"), "{}", again.stderr);
     let table = home.run(["archive", "query", "fleet", "count p50 by machine"]).fine().stdout;
     assert!(table.contains("web-1") && table.contains("web-2") && table.contains("p50"), "{table}");
+    assert!(table.starts_with("machine "), "as it was asked: {table}");
+    assert!(table.find("web-1").unwrap() < table.find("web-2").unwrap(), "by name: {table}");
     let csv = home.run(["archive", "query", "fleet", "machines", "--where", "since=1d", "--csv"]).fine().stdout;
     assert!(csv.starts_with("machines\r\n2\r\n"), "{csv}");
     let json = home.run(["archive", "query", "fleet", "rows by machine", "--json"]).fine().stdout;
@@ -118,10 +124,10 @@ fn a_report_says_what_it_lacks_and_is_a_page() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("one can be unlike its group only among 10 or more"), "{text}");
     assert!(text.contains("The rows are of 1 day."), "{text}");
-    assert!(text.contains("Checked, not found: host-unlike-its-group"), "{text}");
+    assert!(text.contains("There is not enough to compare yet") && !text.contains("not found"), "{text}");
     home.run(["archive", "report", "fleet", "--html", "fleet.html", "--quiet"]).fine();
     let page = fs::read_to_string(home.path().join("fleet.html")).unwrap();
-    assert!(page.contains("Checked, not found") && !page.contains("<script"), "{page}");
+    assert!(page.contains("not enough to compare yet") && !page.contains("<script"), "{page}");
     let wrong = home.run(["archive", "report", "fleet", "--where", "wiat=nanosleep"]).with_code(2);
     assert!(wrong.stderr.contains("wait"), "{}", wrong.stderr);
 }

@@ -53,8 +53,9 @@ pub const HOURS: FindingEntry = FindingEntry {
     how_we_know: "oversleep compares each quarter of a day (in UTC) with the other quarters of the same day, on the \
                   host and on its group. The host must differ from its group by more than its hosts differ from one \
                   another, on nearly every day.",
-    what_to_do: "Run `oversleep watch` there at these hours. Look for a job that runs then, or move the machine: a \
-                 neighbour on the same hardware shows as late waits without work of your own.",
+    what_to_do: "Run `oversleep watch` there at these hours, and look for a job that runs then. If there is none, a \
+                 virtual machine may have a neighbour on the same hardware: move it. A machine without a hypervisor has \
+                 none.",
     sources: &[],
     remedies: &[&FEWER_RUNNABLE_THREADS, &DEDICATED_CPUS],
     check: Check::OfFleet,

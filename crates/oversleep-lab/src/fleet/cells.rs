@@ -86,7 +86,8 @@ type Open = HashMap<(Part, u32, u16, u16), (Distribution, f64, u32)>;
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
     pub(super) hosts: Vec<Host>,
-    host_by_name: HashMap<String, usize>,
+    /// A machine that became another kind under its name is another host since then.
+    host_by_name: HashMap<String, Vec<usize>>,
     pub(super) kinds: Vec<Kind>,
     pub(super) kernels: Names,
     pub(super) waits: Names,
@@ -139,14 +140,20 @@ impl Collector {
         }
     }
 
+    /// How many hosts there are by their names.
+    pub(super) fn names(&self) -> usize {
+        self.host_by_name.len()
+    }
+
     fn host(&mut self, stretch: &Stretch<'_>) -> u32 {
-        let known = self.host_by_name.get(stretch.host).copied();
+        let same = self.host_by_name.get(stretch.host).into_iter().flatten().copied();
+        let known = same.into_iter().find(|&at| self.kinds[self.hosts[at].kind as usize] == *stretch.kind);
         let at = known.unwrap_or_else(|| {
             let kind = self.kinds.iter().position(|kind| kind == stretch.kind).unwrap_or_else(|| {
                 self.kinds.push(stretch.kind.clone());
                 self.kinds.len() - 1
             });
-            self.host_by_name.insert(stretch.host.to_owned(), self.hosts.len());
+            self.host_by_name.entry(stretch.host.to_owned()).or_default().push(self.hosts.len());
             let name = stretch.host.to_owned();
             self.hosts.push(Host { name, kind: kind as u32, facts: BTreeMap::new() });
             self.hosts.len() - 1

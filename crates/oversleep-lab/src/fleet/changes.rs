@@ -160,13 +160,23 @@ pub(super) fn finding(change: &Change) -> Option<Finding> {
     };
     let when = match change.first_unix_s == change.last_unix_s {
         true => format!("at {}", words::moment(change.first_unix_s)),
-        false => format!("from {} to {}", words::moment(change.first_unix_s), words::moment(change.last_unix_s)),
+        false => format!("between {} and {}", words::moment(change.first_unix_s), words::moment(change.last_unix_s)),
+    };
+    // The largest is one of several, which their range says.
+    let ratios = || rows.iter().filter_map(|row| row.ratio).map(|ratio| ratio.value);
+    let most = match rows.len() {
+        1 => String::new(),
+        count => {
+            let [least, most] = [ratios().fold(f64::MAX, f64::min), ratios().fold(0.0, f64::max)].map(words::factor);
+            let range = if least == most { least } else { format!("{least} to {most}") };
+            format!("{count} of {} figures are {range} times as late as before, most of all this one: ", change.rows.len())
+        }
     };
     let (fact, from, to, kind) = (&change.fact, &change.from, &change.to, &change.kind);
     Some(Finding {
         since_unix_s: Some(change.first_unix_s),
         sentence: format!(
-            "{} ({kind}) changed the {fact} from {from} to {to} {when}: {}.",
+            "{} ({kind}) changed the {fact} from {from} to {to} {when}: {most}{}.",
             counted(change.hosts, "host"),
             of(first)
         ),

@@ -1,6 +1,6 @@
 //! Kinds of machines side by side: their lateness by kernel, quarter of the day and day, and what the hypervisor takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_explain::fleet::STEAL;
 use oversleep_record::words::{counted, percent};
@@ -35,6 +35,8 @@ pub(super) fn all(judging: &Judging<'_>) -> Vec<Group> {
             kernel,
             wait: judging.all.waits.all[wait as usize].clone(),
             hosts: by_host(&cells, |cell| Some(cell.p50)).len() as u64,
+            median_p50_ns: stats::median(&by_host(&cells, |cell| Figure::P50.of(cell))),
+            median_p99_ns: stats::median(&by_host(&cells, |cell| Figure::P99.of(cell))),
             p50_ns: figure(Figure::P50),
             p99_ns: figure(Figure::P99),
             steal_share: stats::of_hosts(&by_host(&cells, |cell| cell.steal.map(f64::from)), 1),
@@ -71,6 +73,15 @@ pub(super) fn steal(judging: &Judging<'_>, groups: &[Group]) -> Vec<Finding> {
         (stolen.value >= STEAL_MIN && is_more).then(|| finding(judging, groups, kind, stolen, elsewhere))
     });
     found.collect()
+}
+
+/// Whether a kind has enough hosts whose steal is known.
+pub(super) fn can_know_steal(judging: &Judging<'_>) -> bool {
+    (0..judging.all.kinds.len()).any(|kind| {
+        let is_of = |cell: &&Cell| judging.all.hosts[cell.host as usize].kind as usize == kind && cell.steal.is_some();
+        let hosts: BTreeSet<u32> = judging.all.cells.iter().filter(is_of).map(|cell| cell.host).collect();
+        hosts.len() >= stats::hosts_min(judging.comparisons)
+    })
 }
 
 fn finding(

@@ -73,9 +73,11 @@ pub(super) fn rows(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<HostRow> 
                 let cells = judging.cells(host, furthest.wait).map(|(_, cell)| cell).filter(|cell| is_meant(cell));
                 stats::median(&cells.filter_map(|cell| cell.p99).collect::<Vec<f64>>())
             };
-            let latest = |day: i32| {
-                let cells = judging.cells(host, furthest.wait).filter(|(_, cell)| cell.day == day);
-                cells.filter_map(|(_, cell)| cell.p99).max_by(f64::total_cmp)
+            let of_day = |day: i32| judging.cells(host, furthest.wait).filter(move |(_, cell)| cell.day == day);
+            let worst = |day: i32| of_day(day).filter_map(|(_, cell)| cell.p99).max_by(f64::total_cmp);
+            let apart = |day: i32| {
+                let both = |(at, _)| Figure::ALL.into_iter().filter_map(move |figure| judging.apart(at, figure));
+                of_day(day).flat_map(both).max_by(f64::total_cmp).map(f64::exp)
             };
             Some(HostRow {
                 host: judging.name(host).to_owned(),
@@ -84,14 +86,16 @@ pub(super) fn rows(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<HostRow> 
                 figure: furthest.figure,
                 value_ns: furthest.value_ns(),
                 ratio: furthest.ratio(),
-                deviations: furthest.deviations(),
+                deviations: furthest.is_beside_enough().then(|| furthest.deviations()),
                 p99_by_part_ns: Part::ALL.map(|part| middle(&|cell| cell.part == part)),
-                p99_by_day_ns: days.iter().map(|day| latest(*day)).collect(),
+                p99_by_day_ns: days.iter().map(|day| worst(*day)).collect(),
+                times_group_by_day: days.iter().map(|day| apart(*day)).collect(),
                 findings: Vec::new(),
             })
         })
         .collect();
-    rows.sort_by(|a, b| b.deviations.total_cmp(&a.deviations).then_with(|| a.host.cmp(&b.host)));
+    let order = |row: &HostRow| row.deviations.unwrap_or_default();
+    rows.sort_by(|a, b| order(b).total_cmp(&order(a)).then_with(|| a.host.cmp(&b.host)));
     rows
 }
 

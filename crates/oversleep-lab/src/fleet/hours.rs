@@ -4,9 +4,13 @@ use oversleep_explain::fleet::HOURS;
 
 use super::hosts::{Reason, findings};
 use super::judging::{Judging, MEMBERS_MIN};
-use super::model::{Figure, Finding, Part};
+use super::model::{Figure, Finding, Kind, Part};
 use super::profiles::{Profile, began};
 use super::{stats, words};
+
+/// What to do about a machine that has no hypervisor, and so no neighbours.
+const HOURS_BARE: &str = "Run `oversleep watch` there at these hours, and look for a job that runs then: a backup, a timer of \
+                          systemd or cron. The machine has no hypervisor, and so no neighbours.";
 
 /// One finding for each host that is late at the same hours of every day, unlike its group.
 pub(super) fn late(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<Finding> {
@@ -23,9 +27,13 @@ pub(super) fn late(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<Finding> 
             }
         }
     }
-    findings(judging, &HOURS, reasons, |name, kind, since, words| {
+    let mut found = findings(judging, &HOURS, reasons, |name, kind, since, words| {
         format!("{name} ({kind}) is late at certain hours {since}: {words}, and its group is not.")
-    })
+    });
+    // Nobody else is on a machine without a hypervisor.
+    let is_bare = |finding: &&mut Finding| finding.kind.as_ref().is_some_and(Kind::is_bare);
+    found.iter_mut().filter(is_bare).for_each(|finding| HOURS_BARE.clone_into(&mut finding.next_step));
+    found
 }
 
 /// Those of a group that are later in a part of the day than in others, by more than is usual in the group.

@@ -1,11 +1,12 @@
 //! Judges a fleet: each host, each change and each kind.
 
-use oversleep_explain::fleet::FINDINGS;
+use oversleep_explain::fleet::{CHANGE, FINDINGS, HOURS, ODD, UNLIKE};
 
 use super::cells::Collector;
 use super::judging::{Judging, MEMBERS_MIN, days};
-use super::model::{Finding, Fleet, HostRow, SCHEMA};
-use super::{changes, groups, hosts, hours, odd, profiles, steps};
+use super::model::{Change, Finding, Fleet, HostRow, SCHEMA};
+use super::profiles::Profile;
+use super::{changes, groups, hosts, hours, odd, profiles, stats, steps};
 
 /// The days from which intervals by days are narrow.
 const WEEK: usize = 7;
@@ -41,7 +42,9 @@ fn fleet(all: &Collector) -> Fleet {
     undecided.extend(alone(&judging));
     let mut host_rows = hosts::rows(&judging, &profiles);
     host_rows.iter_mut().for_each(|row: &mut HostRow| {
-        let naming = findings.iter().filter(|finding| finding.hosts.contains(&row.host));
+        let naming = findings
+            .iter()
+            .filter(|finding| finding.hosts.contains(&row.host) && finding.kind.as_ref() == Some(&row.kind));
         row.findings = naming.map(|finding| finding.id).collect();
     });
     // They are in order, so this only moves the named ones.
@@ -49,12 +52,13 @@ fn fleet(all: &Collector) -> Fleet {
     let (from_unix_s, to_unix_s) = all.span.unwrap_or_default();
     Fleet {
         schema: SCHEMA,
-        hosts: all.hosts.len() as u64,
+        hosts: all.names() as u64,
         rows: all.rows,
         waits: all.values,
         from_unix_s,
         to_unix_s,
         comparisons: judging.comparisons as u64,
+        judged: judged(&judging, &profiles, &changes),
         findings,
         undecided,
         groups,
@@ -62,6 +66,20 @@ fn fleet(all: &Collector) -> Fleet {
         host_rows,
         days: days(all).into_iter().map(i64::from).collect(),
     }
+}
+
+/// The ids of the findings for which there are enough hosts and days.
+fn judged(judging: &Judging<'_>, profiles: &[Profile], changes: &[Change]) -> Vec<&'static str> {
+    let is_beside_days = profiles.iter().any(|profile| profile.is_beside_enough() && profile.ratio().is_some());
+    let members = |kind: usize| judging.members(kind).count();
+    let enough = |id: &str| match id {
+        id if id == UNLIKE.id || id == HOURS.id => is_beside_days,
+        id if id == ODD.id => (0..judging.all.kinds.len()).any(|kind| members(kind) >= MEMBERS_MIN),
+        id if id == CHANGE.id && changes.is_empty() => judging.all.hosts.len() >= stats::hosts_min(judging.comparisons),
+        id if id == CHANGE.id => changes.iter().any(|change| change.rows.iter().any(|row| row.ratio.is_some())),
+        _ => groups::can_know_steal(judging),
+    };
+    FINDINGS.iter().map(|entry| entry.id).filter(|id| enough(id)).collect()
 }
 
 /// What is said of hosts that have too few beside them.

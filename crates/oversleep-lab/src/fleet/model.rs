@@ -23,6 +23,8 @@ pub struct Fleet {
     pub to_unix_s: i64,
     /// How many comparisons share the 1 % of error.
     pub comparisons: u64,
+    /// The ids of the findings for which there were enough hosts and days.
+    pub judged: Vec<&'static str>,
     /// What was found, the largest effect first.
     pub findings: Vec<Finding>,
     /// What can't be judged, and what it needs.
@@ -109,9 +111,13 @@ pub struct Group {
     pub wait: String,
     /// How many hosts.
     pub hosts: u64,
-    /// p50 of the median host in ns, with an interval by hosts where there are enough.
-    pub p50_ns: Option<Interval>,
+    /// p50 of the median host in ns, however few there are.
+    pub median_p50_ns: Option<f64>,
     /// p99 of the median host.
+    pub median_p99_ns: Option<f64>,
+    /// p50 of the median host with an interval by hosts, where there are enough.
+    pub p50_ns: Option<Interval>,
+    /// p99 of the median host with an interval.
     pub p99_ns: Option<Interval>,
     /// The share of CPU time that the hypervisor takes from the median host; `None` if it isn't known.
     pub steal_share: Option<Interval>,
@@ -178,12 +184,15 @@ pub struct HostRow {
     pub value_ns: f64,
     /// How many times as late as the median of its group, with an interval by days.
     pub ratio: Option<Interval>,
-    /// By how many deviations of the group it is apart.
-    pub deviations: f64,
+    /// By how many deviations of the group it is apart; `None` where too few hosts show what is usual.
+    pub deviations: Option<f64>,
     /// p99 of that wait by quarter of the day, in ns.
     pub p99_by_part_ns: [Option<f64>; Part::ALL.len()],
-    /// p99 of that wait in the latest quarter of each day.
+    /// p99 of that wait in the worst quarter of each day: that in which it is largest.
     pub p99_by_day_ns: Vec<Option<f64>>,
+    /// How many times as late as its group that wait is, in p50 or p99, in the worst quarter of each day: that in which it is
+    /// latest beside its group.
+    pub times_group_by_day: Vec<Option<f64>>,
     /// The ids of the findings that name it.
     pub findings: Vec<&'static str>,
 }
@@ -202,6 +211,13 @@ impl Finding {
             next_step: entry.what_to_do.to_owned(),
             ratio: None,
         }
+    }
+}
+
+impl Kind {
+    /// Whether it is known to have no hypervisor.
+    pub fn is_bare(&self) -> bool {
+        self.hypervisor.as_deref() == Some("none")
     }
 }
 
@@ -239,7 +255,8 @@ impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let cpus = self.cpus.map(|cpus| format!("{cpus} CPUs"));
         let processor = self.processor.clone().unwrap_or_else(|| format!("{}, unknown processor", self.os));
-        let hypervisor = self.hypervisor.clone();
+        let hypervisor = self.hypervisor.as_ref().map(|name| if self.is_bare() { "no hypervisor" } else { name });
+        let hypervisor = hypervisor.map(str::to_owned);
         let parts: Vec<String> = [Some(processor), cpus, hypervisor].into_iter().flatten().collect();
         f.write_str(&parts.join(", "))
     }

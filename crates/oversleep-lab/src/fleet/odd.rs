@@ -63,7 +63,7 @@ fn finding(
     let mut beside: Vec<&Profile> = profiles.iter().filter(|profile| profile.host == first.0).collect();
     beside.sort_by(|a, b| b.deviations().total_cmp(&a.deviations()));
     let effect = p50_of(profiles, first.0);
-    let late = effect.map(|profile| format!(" On {}, {}.", names[0], profile.in_words(judging)));
+    let late = effect.map(|profile| format!(" On {}, {}.", names[0], profile.in_words_of_effect(judging)));
     Finding {
         sentence: format!(
             "{named} {has} the {fact} {value} {}, and {} of the same kind ({kind}) {} {usual}.{}",

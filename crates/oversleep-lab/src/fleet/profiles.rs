@@ -93,6 +93,11 @@ impl Profile {
         self.step.as_ref().map_or(self.deviations, |step| step.deviations).abs()
     }
 
+    /// Whether there are enough beside it to show what is usual.
+    pub fn is_beside_enough(&self) -> bool {
+        self.unusual_from.is_finite()
+    }
+
     /// How many times as late as its group it is, by days; since it is unlike its group, if it was like it first.
     pub fn ratio(&self) -> Option<Interval> {
         match &self.step {
@@ -141,6 +146,21 @@ impl Profile {
                 format!("{figure} of {wait} is {value}, from {days} days, which are too few for an interval")
             }
         }
+    }
+}
+
+impl Profile {
+    /// The same about what a setting may have done: whether it is later at all comes first.
+    pub fn in_words_of_effect(&self, judging: &Judging<'_>) -> String {
+        let Some(ratio) = self.ratio().filter(|_| self.step.is_none()) else { return self.in_words(judging) };
+        let verdict = match ratio {
+            ratio if ratio.high <= stats::NEAR_ONE => "is no later than the median of its group",
+            ratio if ratio.low > 1.0 && stats::matters(ratio.value) => "is later than the median of its group",
+            _ => "is not surely later than the median of its group",
+        };
+        let (figure, wait) = (self.figure, &judging.all.waits.all[self.wait]);
+        let (value, days) = (words::span(self.value_ns), words::times(&ratio, self.by_day.len(), "day"));
+        format!("{figure} of {wait} {verdict}: {value}, {}", days.replace(" times as late", " times"))
     }
 }
 

@@ -103,3 +103,49 @@ fn one_late_day_is_no_change_and_neither_is_a_small_one() {
     assert_eq!(sentences(&of_twenty(14, 3.0, 13).findings), "", "the last day alone");
     assert_eq!(sentences(&of_twenty(14, 1.015, 7).findings), "", "nearer to 1 than matters");
 }
+
+#[test]
+fn a_machine_that_became_another_kind_is_compared_with_that_kind_since_then() {
+    let kind = |cpus| Kind {
+        os: "linux".to_owned(),
+        processor: Some("AMD EPYC 7B13".to_owned()),
+        cpus: Some(cpus),
+        hypervisor: Some("kvm".to_owned()),
+    };
+    let mut collector = Collector::new();
+    for day in 0..8_i64 {
+        for host in 0..24_i64 {
+            // Small machines are twice as late; the first is a large one since the fourth day.
+            let is_large = host >= 12 || (host == 0 && day >= 4);
+            let own = (if is_large { 60_000.0 } else { 120_000.0 }) * (1.0 + (host * 7 % 20) as f64 / 400.0);
+            collector.add(&Stretch {
+                host: &format!("host-{host:02}"),
+                kind: &kind(if is_large { 32 } else { 8 }),
+                kernel: Some("6.1.0"),
+                settings: &[],
+                wait: "nanosleep",
+                requested: Some(Nanos::from_millis(1)),
+                taken_unix_s: START_UNIX_S + day * 86_400,
+                lateness: &Distribution::of_equal((own * (1.0 + (day * 3 % 7) as f64 / 700.0)) as i64, 2_000),
+                steal_share: None,
+            });
+        }
+    }
+    let fleet = collector.judge();
+    assert_eq!(sentences(&fleet.findings), "");
+    assert_eq!((fleet.hosts, fleet.host_rows.len()), (24, 25));
+}
+
+#[test]
+fn advice_about_a_machine_without_a_hypervisor_is_not_to_move_it() {
+    let fleet = judged(SMALL);
+    let night = fleet.findings.iter().find(|finding| finding.id == "OVS-F002").unwrap();
+    assert!(night.sentence.contains("(AMD EPYC 7543P, 64 CPUs, no hypervisor)"), "{}", night.sentence);
+    assert!(
+        !night.next_step.contains("move") && night.next_step.contains("a job that runs then"),
+        "{}",
+        night.next_step
+    );
+    let row = fleet.host_rows.iter().find(|row| row.host == night.hosts[0]).unwrap();
+    assert!(row.times_group_by_day.iter().all(|times| times.is_some_and(|times| times > 10.0)), "{row:?}");
+}

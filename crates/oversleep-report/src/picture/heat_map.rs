@@ -12,6 +12,25 @@ const CELL_MIN: f64 = 60.0;
 /// Between a map and its continuation.
 const GAP: f64 = 14.0;
 
+/// What the cells of a heat map are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Cells {
+    /// Lateness in µs.
+    #[default]
+    Lateness,
+    /// How many times as much as something else.
+    Times,
+}
+
+impl Cells {
+    fn text(self, value: f64) -> String {
+        match self {
+            Cells::Lateness => signed_us(value),
+            Cells::Times => text::significant(value),
+        }
+    }
+}
+
 /// Median lateness of waits (rows) by request (columns).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
@@ -25,12 +44,14 @@ pub struct HeatMap {
     /// The values of the lightest and the darkest colour, in µs, for several maps with common colours; else the map's own
     /// range.
     pub range: Option<(f64, f64)>,
+    /// What the values are, if not lateness.
+    pub cells: Cells,
 }
 
 impl HeatMap {
     /// The picture as a stand-alone SVG document, which may also be put into a page as it is.
     pub fn svg(&self) -> String {
-        let cells = stats::sorted(&self.rows.iter().flat_map(|r| self.cells(&r.1)).flatten().collect::<Vec<_>>());
+        let cells = stats::sorted(&self.rows.iter().flat_map(|r| self.values(&r.1)).flatten().collect::<Vec<_>>());
         if cells.is_empty() {
             return frame::without_data(&self.frame, HEADING, "no median lateness is known");
         }
@@ -65,12 +86,12 @@ impl HeatMap {
                     continue;
                 }
                 names.draw(c, top, top + 15.0, "ink", label);
-                for (k, value) in self.cells(values).enumerate().skip(map * across).take(across) {
+                for (k, value) in self.values(values).enumerate().skip(map * across).take(across) {
                     let at = (names.left + cell * (k % across) as f64, top + names.above);
                     draw_cell(
                         c,
                         &format!("{}, {}", whole_names[i], self.columns[k]),
-                        value,
+                        value.map(|value| self.cells.text(value)),
                         shade(value, low, high),
                         at,
                         cell,
@@ -81,7 +102,7 @@ impl HeatMap {
     }
 
     /// One value per column: short rows are filled with unknowns, and a value that isn't finite is unknown.
-    fn cells<'a>(&self, values: &'a [Option<f64>]) -> impl Iterator<Item = Option<f64>> + use<'a> {
+    fn values<'a>(&self, values: &'a [Option<f64>]) -> impl Iterator<Item = Option<f64>> + use<'a> {
         (0..self.columns.len()).map(|i| values.get(i).copied().flatten().filter(|v| v.is_finite()))
     }
 
@@ -103,7 +124,7 @@ impl HeatMap {
             .iter()
             .zip(&self.rows)
             .flat_map(|(label, (_, values))| {
-                self.cells(values)
+                self.values(values)
                     .zip(&self.columns)
                     .filter_map(move |(v, column)| Some((v?, format!("{label}, {column}"))))
             })
@@ -112,11 +133,12 @@ impl HeatMap {
         let most = named.iter().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         let finding = match (least, most) {
             (Some(least), Some(most)) => {
-                format!("From {} ({}) to {} ({}).", signed_us(least.0), least.1, signed_us(most.0), most.1)
+                format!("From {} ({}) to {} ({}).", self.cells.text(least.0), least.1, self.cells.text(most.0), most.1)
             }
             _ => String::new(),
         };
-        let detail = named.iter().map(|(v, name)| format!("{name}: {}.", signed_us(*v))).collect::<Vec<_>>().join(" ");
+        let detail =
+            named.iter().map(|(v, name)| format!("{name}: {}.", self.cells.text(*v))).collect::<Vec<_>>().join(" ");
         Words { heading: HEADING, finding, detail, caveat: String::new() }
     }
 }
@@ -129,9 +151,9 @@ fn shade(value: Option<f64>, low: f64, high: f64) -> Option<usize> {
     value.map(|v| ((v.max(low) / low).log10() / span * steps).clamp(0.0, steps - 1.0) as usize)
 }
 
-fn draw_cell(c: &mut Canvas, name: &str, value: Option<f64>, shade: Option<usize>, at: (f64, f64), width: f64) {
-    let label = value.map_or_else(|| "–".to_owned(), signed_us);
-    let tip = value.map_or_else(|| format!("{name}: not measured"), |_| format!("{name}: {label}"));
+fn draw_cell(c: &mut Canvas, name: &str, value: Option<String>, shade: Option<usize>, at: (f64, f64), width: f64) {
+    let tip = format!("{name}: {}", value.as_deref().unwrap_or("not measured"));
+    let label = value.unwrap_or_else(|| "–".to_owned());
     c.marks("", &tip, |c| {
         let fill = shade.map(|s| theme::RAMP[s]);
         c.rounded((at.0 + 1.0, at.1 + 1.0), (width - 2.0, ROW - 2.0), 3.0, "band f", fill);
@@ -152,7 +174,21 @@ mod tests {
 
     fn map(rows: Vec<(&str, Vec<Option<f64>>)>) -> HeatMap {
         let rows = rows.into_iter().map(|(l, v)| (l.to_owned(), v)).collect();
-        HeatMap { frame: Frame::new("h"), columns: vec!["300 µs".to_owned(), "1 ms<&>".to_owned()], rows, range: None }
+        HeatMap {
+            frame: Frame::new("h"),
+            columns: vec!["300 µs".to_owned(), "1 ms<&>".to_owned()],
+            rows,
+            ..HeatMap::default()
+        }
+    }
+
+    #[test]
+    fn ratios_have_no_unit() {
+        let map = HeatMap { cells: Cells::Times, ..map(vec![("host-1", vec![Some(1.0), Some(32.8)])]) };
+        let svg = map.svg();
+        well_formed(&svg);
+        assert!(svg.contains("From 1 (host-1, 300 µs) to 32.8 (host-1, 1 ms&lt;&amp;&gt;)"), "{svg}");
+        assert!(svg.contains(">32.8<") && !svg.contains("+32.8"), "{svg}");
     }
 
     #[test]

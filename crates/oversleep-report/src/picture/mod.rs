@@ -130,7 +130,7 @@ pub use cost_bars::{ClockCost, CostBars, UnavailableClock};
 pub use distribution::Distribution;
 pub use forkjoin::{ForkJoin, ForkJoinStyle};
 pub use frame::{Form, Frame};
-pub use heat_map::HeatMap;
+pub use heat_map::{Cells, HeatMap};
 pub use latency_cpu::{LatencyCpu, LatencyPoint, StrategyCurve};
 pub use neighbour_curves::{MachineCurve, NeighbourCurves, Sleeps};
 pub use neighbours::{NeighbourStep, Neighbours};

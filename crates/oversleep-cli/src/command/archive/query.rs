@@ -63,12 +63,21 @@ pub(super) fn limit(archive: &Archive, files: &[DayFile], folder: &Path, here: b
     Err(Failure::Misread { what, next: views.lines().map(str::to_owned).collect() })
 }
 
-fn records(title: &str, answer: Answer, names: &BTreeMap<String, String>) -> Records {
+fn records(title: &str, mut answer: Answer, names: &BTreeMap<String, String>) -> Records {
     let groups = answer.by.iter().map(|group| Head { name: group.to_string(), is_figure: false });
     let figures = answer.figures.iter().map(|figure| Head { name: figure.to_string(), is_figure: true });
     let heads = groups.chain(figures).collect();
     // A machine is called as its owner calls it, where the archive has that name.
     let is_machine: Vec<bool> = answer.by.iter().map(|group| *group == Group::Column(Column::Source)).collect();
+    let is_number: Vec<bool> = answer.by.iter().map(Group::is_number).collect();
+    answer.sort_by_key(|key| {
+        let name = |(at, cell): (usize, &Option<String>)| match (is_machine[at], is_number[at], cell) {
+            (true, _, Some(source)) => Some(names.get(source).unwrap_or(source).clone()),
+            (_, true, Some(number)) => Some(format!("{number:0>20}")),
+            (_, _, cell) => cell.clone(),
+        };
+        key.iter().enumerate().map(name).collect()
+    });
     let named = |at: usize, text: &String| match is_machine.get(at) {
         Some(true) => names.get(text).unwrap_or(text).clone(),
         _ => text.clone(),

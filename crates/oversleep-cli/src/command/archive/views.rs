@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use oversleep_archive::views::{Engine, PORTABLE, views};
+use oversleep_archive::views::{Engine, script};
 
 use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
@@ -15,6 +15,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Print the views that make an archive's files two tables on another engine, and a query that all of them answer alike
+///
+/// The comments at its head say where to paste it. Reads no file.
 #[derive(Args, Debug)]
 #[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Views {
@@ -32,7 +34,10 @@ impl Views {
     pub fn run(self) -> Result<Exit, Failure> {
         let engine = Engine::ALL.into_iter().find(|engine| engine.name() == self.engine);
         let engine = engine.ok_or_else(|| Failure::usage(format!("unknown engine '{}'", self.engine)))?;
-        stdout::text(&format!("{}\n{PORTABLE}", views(engine, &self.dir.display().to_string())))?;
+        // A server is somewhere else, and takes whole paths only.
+        let whole = std::path::absolute(&self.dir).ok().filter(|_| engine == Engine::Trino);
+        let dir = whole.unwrap_or(self.dir);
+        stdout::text(&script(engine, &dir.display().to_string()))?;
         Ok(Exit::Fine)
     }
 }

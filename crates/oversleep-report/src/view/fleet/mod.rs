@@ -44,20 +44,29 @@ fn contents(fleet: &Fleet) -> String {
 
 /// What was checked, and whether anything was found.
 fn checked(fleet: &Fleet) -> String {
-    let absent: Vec<&str> = FINDINGS
-        .iter()
-        .filter(|kind| fleet.findings.iter().all(|finding| finding.id != kind.id))
-        .map(|kind| kind.name)
-        .collect();
-    match (fleet.hosts, absent.is_empty()) {
-        (0, _) => "The archive has no waits. Add results with `oversleep archive add DIR FILES`.".to_owned(),
-        _ if fleet.comparisons == 0 => {
-            "There is not enough to compare yet: a host is unlike its group only among ten of a kind, and each difference takes \
-             several days."
-                .to_owned()
-        }
-        (_, true) => format!("All {} kinds of differences were found.", FINDINGS.len()),
-        _ => format!("Checked, not found: {}.", absent.join(", ")),
+    let absent = |is_judged: bool| -> Vec<&str> {
+        let absent = FINDINGS.iter().filter(|kind| fleet.findings.iter().all(|finding| finding.id != kind.id));
+        absent.filter(|kind| fleet.judged.contains(&kind.id) == is_judged).map(|kind| kind.name).collect()
+    };
+    let (checked, unjudged) = (absent(true), absent(false));
+    if fleet.hosts == 0 {
+        return "The archive has no waits. Add results with `oversleep archive add DIR FILES`.".to_owned();
+    }
+    if fleet.judged.is_empty() {
+        return "There is not enough to compare yet: a host is unlike its group only among ten of a kind, and each difference \
+                takes several days. `oversleep archive query` answers about any number of hosts."
+            .to_owned();
+    }
+    let mut said = Vec::new();
+    if !checked.is_empty() {
+        said.push(format!("Checked, not found: {}.", checked.join(", ")));
+    }
+    if !unjudged.is_empty() {
+        said.push(format!("Not judged, because it takes more hosts or days: {}.", unjudged.join(", ")));
+    }
+    match said.is_empty() {
+        true => format!("All {} kinds of differences were found.", FINDINGS.len()),
+        false => said.join(" "),
     }
 }
 

@@ -1,10 +1,10 @@
-//! The pictures of a fleet: kinds of machines by day, and the hosts furthest from their group by day.
+//! The pictures of a fleet: the hosts furthest from their group by day, beside it, and kinds of machines by day.
 
 use oversleep_lab::fleet::{Fleet, HostRow};
 
 use super::sections::{furthest, name, of_wait, waits};
 use super::span;
-use crate::picture::{Frame, HeatMap, Shape, Wanted};
+use crate::picture::{Cells, Frame, HeatMap, Shape, Wanted};
 use crate::view::pictures::{Picture, source_of};
 use crate::words::day;
 
@@ -20,41 +20,59 @@ pub(super) fn all(fleet: &Fleet) -> Vec<Picture> {
         return Vec::new();
     }
     let hosts: Vec<&HostRow> = furthest(fleet, ROWS_MAX).iter().take(ROWS_MAX).collect();
-    let of_hosts = hosts.iter().map(|row| (format!("{}, {}", row.host, row.wait), cells(&row.p99_by_day_ns))).collect();
-    let heading = "The hosts that are named or furthest from their group: p99 of the latest six hours of each day";
-    let caption = "Which hosts are unlike their group, and since when?";
+    let row = |row: &&HostRow| (format!("{}, {}", row.host, row.wait), newest(&row.times_group_by_day).to_vec());
+    let of_hosts = Rows::Times(hosts.iter().map(row).collect());
+    let heading = "The hosts that are named or furthest from their group: how many times as late as the group";
+    let caption = "Which hosts are unlike their group, and since when? A cell is the larger of p50 and p99, in the six hours of \
+                   the day in which the host was latest beside its group in the same six hours.";
     let mut pictures: Vec<Picture> = map(fleet, "hosts-by-day", heading, caption, of_hosts).into_iter().collect();
     for (at, wait) in waits(fleet).into_iter().take(WAITS_MAX).enumerate() {
         let rows = of_wait(fleet, wait)
             .take(ROWS_MAX)
-            .map(|group| (name(fleet, group), cells(&group.p99_by_day_ns)))
+            .map(|group| (name(fleet, group), in_us(newest(&group.p99_by_day_ns))))
             .collect();
         let heading = format!("p99 of {wait} by day, of the median host of each kind");
         let caption = "Which kind of machines is late, under which kernel, and since when?";
-        pictures.extend(map(fleet, &format!("kinds-by-day-{}", at + 1), &heading, caption, rows));
+        pictures.extend(map(fleet, &format!("kinds-by-day-{}", at + 1), &heading, caption, Rows::Lateness(rows)));
     }
     pictures
 }
 
-/// The last days, in µs.
-fn cells(by_day_ns: &[Option<f64>]) -> Vec<Option<f64>> {
-    by_day_ns[by_day_ns.len().saturating_sub(DAYS_MAX)..].iter().map(|ns| ns.map(|ns| ns / 1e3)).collect()
+/// Names with a figure for each day.
+type Named = Vec<(String, Vec<Option<f64>>)>;
+
+/// The rows of a map.
+enum Rows {
+    /// In µs.
+    Lateness(Named),
+    /// How many times as late as the group. Colours begin at 1.
+    Times(Named),
 }
 
-fn map(
-    fleet: &Fleet,
-    name: &str,
-    heading: &str,
-    caption: &str,
-    rows: Vec<(String, Vec<Option<f64>>)>,
-) -> Option<Picture> {
+/// The last days.
+fn newest(by_day: &[Option<f64>]) -> &[Option<f64>] {
+    &by_day[by_day.len().saturating_sub(DAYS_MAX)..]
+}
+
+fn in_us(by_day_ns: &[Option<f64>]) -> Vec<Option<f64>> {
+    by_day_ns.iter().map(|ns| ns.map(|ns| ns / 1e3)).collect()
+}
+
+fn map(fleet: &Fleet, name: &str, heading: &str, caption: &str, rows: Rows) -> Option<Picture> {
     let days = &fleet.days[fleet.days.len().saturating_sub(DAYS_MAX)..];
     // The year is in the note.
     let short = |at: &i64| day(at * 86_400).map_or_else(|| at.to_string(), |date| date[5..].to_owned());
     let note = format!("{}, days in UTC.", span(fleet));
     let alone = format!("{note} {}", source_of("archive report"));
     let frame = Frame { id: format!("fleet-{name}"), heading: heading.to_owned(), note: alone, ..Frame::default() };
-    let shape = HeatMap { frame, columns: days.iter().map(short).collect(), rows, range: None };
+    let columns = days.iter().map(short).collect();
+    let shape = match rows {
+        Rows::Lateness(rows) => HeatMap { frame, columns, rows, ..HeatMap::default() },
+        Rows::Times(rows) => {
+            let largest = rows.iter().flat_map(|(_, cells)| cells).flatten().copied().fold(1.0, f64::max);
+            HeatMap { frame, columns, rows, range: Some((1.0, largest)), cells: Cells::Times }
+        }
+    };
     let has_rows = !shape.rows.is_empty();
     has_rows.then(|| Picture {
         kind: "fleet",

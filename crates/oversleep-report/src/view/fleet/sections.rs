@@ -1,5 +1,6 @@
 //! The tables of a fleet.
 
+use oversleep_explain::fleet::HOURS;
 use oversleep_lab::fleet::{Change, ChangeRow, Fleet, Group, HostRow, Interval, Part};
 use oversleep_record::Nanos;
 
@@ -66,7 +67,7 @@ fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
         .figure("times its group", |row| times(row.ratio))
         .figure("99 % interval", |row| row.ratio.as_ref().map(ends))
         .rank(1)
-        .figure("deviations", |row| significant(row.deviations))
+        .figure("deviations", |row| row.deviations.map(significant))
         .rank(2)
         .words("finding", |row| row.findings.join(" "))
         .words("kind", |row| row.kind.to_string())
@@ -81,7 +82,11 @@ fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
     });
     let note = "Hosts that a finding names come first, then those furthest from their group. Intervals are by days. A \
                 deviation is that of the hosts of the group, without its exceptions.";
-    Some(Section::new("hosts", "Hosts furthest from their group").tables([table]).notes([note.to_owned()]).notes(rest))
+    let is_at_hours = rows.iter().any(|row| row.findings.contains(&HOURS.id));
+    let hours =
+        is_at_hours.then(|| format!("One with {} may be like its group on the whole: its hours are below.", HOURS.id));
+    let notes = [note.to_owned()].into_iter().chain(hours).chain(rest);
+    Some(Section::new("hosts", "Hosts furthest from their group").tables([table]).notes(notes))
 }
 
 fn change(place: usize, change: &Change) -> Option<Section> {
@@ -141,10 +146,10 @@ fn groups(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
         .rank(5)
         .figure("hosts", |group| group.hosts)
         .rank(1)
-        .figure("p50", |group| group.p50_ns.map(|found| span(found.value)))
+        .figure("p50", |group| group.median_p50_ns.map(span))
         .figure("p50: 99 % interval", move |group| interval(group.p50_ns))
         .rank(4)
-        .figure("p99", |group| group.p99_ns.map(|found| span(found.value)))
+        .figure("p99", |group| group.median_p99_ns.map(span))
         .figure("p99: 99 % interval", move |group| interval(group.p99_ns))
         .rank(4)
         .figure("steal", |group| group.steal_share.map(|share| percent(share.value)))
@@ -180,7 +185,9 @@ fn hours(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
     for part in Part::ALL {
         columns = columns.figure(part.to_string(), move |row| spans(row.1[usize::from(part.0)]));
     }
-    let table = columns.table(format!("p99 of {wait} by time of day (UTC)"), named.chain(groups))?;
+    // Few waits have no p99.
+    let has_values = |hours: &Hours<'_>| hours.1.iter().any(Option::is_some);
+    let table = columns.table(format!("p99 of {wait} by time of day (UTC)"), named.chain(groups).filter(has_values))?;
     let title = format!("{wait} at night and by day: p99 by hours in UTC");
     Some(Section::new(format!("hours-{place}"), title).tables([table]))
 }
@@ -201,7 +208,8 @@ fn days(fleet: &Fleet, full: bool, place: usize, wait: &str) -> Option<Section> 
         let date = crate::words::day(day * 86_400).unwrap_or_default();
         columns = columns.figure(date, move |row| spans(row.1.get(at).copied().flatten()));
     }
-    let caption = format!("p99 of {wait} by day; of a host, in the latest six hours of each");
-    let table = columns.table(caption, named.chain(groups))?;
+    let caption = format!("p99 of {wait} by day; of a host, in the worst six hours of each");
+    let has_values = |days: &Days<'_>| days.1.iter().any(Option::is_some);
+    let table = columns.table(caption, named.chain(groups).filter(has_values))?;
     Some(Section::new(format!("days-{place}"), format!("{wait} by day: p99")).tables([table]))
 }

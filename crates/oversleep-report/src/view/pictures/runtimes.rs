@@ -40,13 +40,21 @@ fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
         let rows =
             owners.iter().flat_map(|owner| [(owner.clone(), Vec::new())].into_iter().chain(lines(owner))).collect();
         let heading = "Median lateness of each runtime's waits by request";
-        return vec![Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows, range })];
+        return vec![Drawing::new(heading, "", move |frame| HeatMap {
+            frame,
+            columns,
+            rows,
+            range,
+            ..HeatMap::default()
+        })];
     }
     let of_owner = |owner: &String| {
         let (columns, rows) = (columns.clone(), lines(owner));
         let heading = format!("{owner}: median lateness by wait and request");
-        (!rows.is_empty())
-            .then(|| Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows, range }).of(owner))
+        (!rows.is_empty()).then(|| {
+            Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows, range, ..HeatMap::default() })
+                .of(owner)
+        })
     };
     owners.iter().filter_map(of_owner).collect()
 }

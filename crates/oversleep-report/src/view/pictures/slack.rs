@@ -28,7 +28,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let has_values = rows.iter().any(|(_, values)| values.iter().any(Option::is_some));
     let note = format!("Columns: the {tunable} that the measuring thread holds. Waits that ignore it are unaffected.");
     (columns.len() > 1 && has_values).then(|| {
-        let svg = move |frame| HeatMap { frame, columns, rows, range: None };
+        let svg = move |frame| HeatMap { frame, columns, rows, ..HeatMap::default() };
         Drawing::new(format!("Median lateness by {tunable}"), note, svg)
     })
 }

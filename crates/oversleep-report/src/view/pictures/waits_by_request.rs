@@ -25,7 +25,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
             frame,
             columns,
             rows,
-            range: None,
+            ..HeatMap::default()
         })
     })
 }
