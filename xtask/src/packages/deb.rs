@@ -38,8 +38,8 @@ pub struct Control<'a> {
     pub scripts: &'a [(&'a str, &'a str)],
 }
 
-/// The service is neither enabled nor started. One that runs goes on with the new version, ends with the package, and a purge
-/// leaves nothing of it.
+/// The service is neither enabled nor started. One that runs goes on with the new version and ends with the package, and a
+/// purge leaves nothing of it.
 const SCRIPTS: &[(&str, &str)] = &[
     (
         "postinst",
