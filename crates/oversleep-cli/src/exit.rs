@@ -137,6 +137,14 @@ pub fn of_result(file: &ResultFile) -> Exit {
     }
 }
 
+/// The exit for a watch with this result. A disturbed machine is what it watches for, and no failure.
+pub fn of_watched(file: &ResultFile) -> Exit {
+    match of_result(file) {
+        Exit::TooDisturbed => Exit::Fine,
+        exit => exit,
+    }
+}
+
 /// Whether no measurement allowed a conclusion. Findings from facts alone are always possible and don't count.
 fn is_too_disturbed(file: &ResultFile) -> bool {
     let was_measured = |source: &str| file.series(source).is_some() || file.clock(source).is_some();
@@ -200,6 +208,8 @@ mod tests {
         let mut file = testing::result(&[]);
         file.completion = Completion::Interrupted;
         file.findings = vec![finding(Verdict::TooDisturbed, "x")];
-        assert_eq!(of_result(&file), Exit::Interrupted);
+        assert_eq!((of_result(&file), of_watched(&file)), (Exit::Interrupted, Exit::Interrupted));
+        file.completion = Completion::Complete;
+        assert_eq!((of_result(&file), of_watched(&file)), (Exit::TooDisturbed, Exit::Fine));
     }
 }

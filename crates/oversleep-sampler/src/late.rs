@@ -31,11 +31,13 @@ impl Cause {
     }
 }
 
-/// A wait that ended late.
+/// A wait that ended late, with those after it whose deadlines passed because of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LateWait {
-    /// The wait.
+    /// The wait, which is the latest of them.
     pub wait: Wait,
+    /// How many deadlines after it had passed when it ended: a stop of the process or the machine delays several waits.
+    pub missed_after: u64,
     /// What happened to this thread during the wait, or to the machine in the time of its burst, the longest first.
     pub causes: Vec<(Cause, Nanos)>,
     /// The time over which throttling and steal were counted.
@@ -58,19 +60,26 @@ impl LateWait {
             known.into_iter().filter_map(|(cause, time)| Some((cause, time.filter(|time| *time > least)?))).collect();
         // No cause delayed it by more than it was late; of those that may explain all, its own time is the surest.
         causes.sort_by_key(|(_, time)| std::cmp::Reverse((*time).min(wait.lateness)));
-        LateWait { wait, causes, window: during.window_ns, unix_s }
+        LateWait { wait, missed_after: 0, causes, window: during.window_ns, unix_s }
     }
 }
 
-/// `1 ms ended 3.2 ms late: 2.9 ms preempted`.
+/// `1 ms ended 3.2 ms late, and the next 3 deadlines passed: 2.9 ms waiting for a CPU`.
 impl fmt::Display for LateWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Wait { kind, requested, lateness, .. } = self.wait;
         let what = if kind == Kind::Pause { "pause of " } else { "" };
         if self.wait.ended == Ended::Missed {
-            return write!(f, "{what}{requested} missed its deadline by {lateness}: the wait before it ended too late");
+            write!(f, "{what}{requested} began {lateness} after its deadline")?;
+        } else {
+            write!(f, "{what}{requested} ended {lateness} late")?;
         }
-        write!(f, "{what}{requested} ended {lateness} late: ")?;
+        match self.missed_after {
+            0 => {}
+            1 => f.write_str(", and the next deadline passed")?,
+            many => write!(f, ", and the next {many} deadlines passed")?,
+        }
+        f.write_str(": ")?;
         let words: Vec<String> = self.causes.iter().map(|(cause, time)| self.cause(*cause, *time)).collect();
         f.write_str(if words.is_empty() { "no cause in the counters" } else { "" })?;
         f.write_str(&words.join(", "))
@@ -115,6 +124,10 @@ mod tests {
         let stolen = Disturbance { steal_ns: Some(ms(10)), ..quiet };
         assert_eq!(late(Some(ms(3)), &stolen), "1 ms ended 3 ms late: 3 ms waiting for a CPU, 10 ms stolen in 900 ms");
         let missed = LateWait::of(Wait { ended: Ended::Missed, ..wait(None) }, &quiet, None);
-        assert_eq!(missed.to_string(), "1 ms missed its deadline by 3 ms: the wait before it ended too late");
+        assert_eq!(missed.to_string(), "1 ms began 3 ms after its deadline: no cause in the counters");
+        let stop =
+            |missed_after| LateWait { missed_after, ..LateWait::of(wait(Some(ms(3))), &quiet, None) }.to_string();
+        assert_eq!(stop(1), "1 ms ended 3 ms late, and the next deadline passed: 3 ms waiting for a CPU");
+        assert_eq!(stop(2), "1 ms ended 3 ms late, and the next 2 deadlines passed: 3 ms waiting for a CPU");
     }
 }

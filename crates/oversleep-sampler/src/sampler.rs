@@ -90,6 +90,7 @@ pub struct Sampler {
     recent: Recent,
     late: VecDeque<LateWait>,
     late_count: u64,
+    stop_count: u64,
     sums: Sums,
     last: CounterReading,
     machine: MachineState,
@@ -118,6 +119,7 @@ impl Sampler {
             recent: Recent::of(RECENT),
             late: VecDeque::new(),
             late_count: 0,
+            stop_count: 0,
             sums: Sums::default(),
             last: now,
             machine,
@@ -194,12 +196,22 @@ impl Sampler {
         // A wait that ends the run is named, however low that bound is.
         let late_from =
             self.sampling.break_above.map_or(self.sampling.late_from, |bound| bound.min(self.sampling.late_from));
-        let is_late = |wait: &&Wait| {
+        let is_late = |wait: &Wait| {
             !is_suspended && matches!(wait.ended, Ended::TimedOut | Ended::Missed) && wait.lateness >= late_from
         };
-        for wait in burst.waits.iter().filter(is_late) {
-            self.late_count += 1;
-            self.late.push_back(LateWait::of(*wait, &during, burst.unix_s));
+        let mut at = 0;
+        while let Some(first) = burst.waits.get(at) {
+            // A deadline that passed by less than the one before needs no other reason than that one.
+            let because = |pair: &[Wait]| pair[1].ended == Ended::Missed && pair[1].lateness <= pair[0].lateness;
+            let missed = burst.waits[at..].windows(2).take_while(|pair| because(pair)).count();
+            if is_late(first) {
+                self.stop_count += 1;
+                let late = LateWait::of(*first, &during, burst.unix_s);
+                self.late.push_back(LateWait { missed_after: missed as u64, ..late });
+            }
+            let stop = &burst.waits[at..=at + missed];
+            self.late_count += stop.iter().filter(|wait| is_late(wait)).count() as u64;
+            at += missed + 1;
         }
         self.late.drain(..self.late.len().saturating_sub(LATE_MAX));
     }
@@ -209,9 +221,14 @@ impl Sampler {
         self.late_count
     }
 
-    /// The late waits after the first `seen`, as far as they are kept.
+    /// How often that happened: a late wait and the deadlines that passed because of it are one stop.
+    pub fn stop_count(&self) -> u64 {
+        self.stop_count
+    }
+
+    /// The stops after the first `seen`, as far as they are kept.
     pub fn late_after(&self, seen: u64) -> impl Iterator<Item = &LateWait> {
-        let first = self.late_count - self.late.len() as u64;
+        let first = self.stop_count - self.late.len() as u64;
         self.late.iter().skip(usize::try_from(seen.saturating_sub(first)).unwrap_or(usize::MAX))
     }
 
@@ -278,5 +295,42 @@ impl Sampler {
     /// How many bursts it added.
     pub fn bursts(&self) -> u64 {
         self.bursts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_stop_is_told_once_with_the_deadlines_that_passed_because_of_it() {
+        let ms = Nanos::from_millis;
+        let wait = |at: i64, late_us: i64, ended| Wait {
+            kind: Kind::Burst,
+            requested: ms(1),
+            end: ms(at) + Nanos(late_us * 1_000),
+            lateness: Nanos(late_us * 1_000),
+            ended,
+            run_delay: None,
+        };
+        let (timed, missed) = (Ended::TimedOut, Ended::Missed);
+        let waits = [
+            wait(1, 70, timed),
+            // A stop of 5.3 ms; the last of its waits is less late than what is named.
+            wait(2, 5_300, timed),
+            wait(3, 4_301, missed),
+            wait(4, 3_302, missed),
+            wait(5, 2_303, missed),
+            // Another one between two calls, which makes the next deadline pass by more.
+            wait(6, 9_000, missed),
+            wait(7, 8_001, missed),
+            wait(20, 70, timed),
+        ];
+        let mut sampler = Sampler::new(Sampling::of("nanosleep"), CounterReading::default(), MachineState::default());
+        sampler.add(&Burst { waits: waits.to_vec(), after: CounterReading::default(), unix_s: None });
+        let told: Vec<(i64, u64)> =
+            sampler.late_after(0).map(|late| (late.wait.lateness.0 / 1_000, late.missed_after)).collect();
+        assert_eq!(told, [(5_300, 3), (9_000, 1)]);
+        assert_eq!((sampler.stop_count(), sampler.late_count(), sampler.late_after(1).count()), (2, 6, 1));
     }
 }

@@ -217,6 +217,7 @@ mod tests {
             zsh: Vec::new(),
             fish: Vec::new(),
             powershell: Vec::new(),
+            service: Vec::new(),
             texts: super::super::product::TEXTS.iter().map(|name| text(name)).collect(),
         }
     }

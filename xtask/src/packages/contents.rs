@@ -10,6 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
 
+use super::product;
 use super::yard::{Yard, run};
 
 /// Files by their paths below the package's root, and folders that aren't like others.
@@ -140,7 +141,17 @@ pub struct Papers {
     pub powershell: Vec<u8>,
     /// Name and text, as at the project's root.
     pub texts: Vec<(String, Vec<u8>)>,
+    /// Where a Linux distribution has them, and what is there: the service, and what its monitoring needs.
+    pub service: Vec<(&'static str, Vec<u8>)>,
 }
+
+/// The unit's file and what Prometheus and Grafana take, each by its place in a distribution and in the project. Nothing
+/// enables the unit.
+const SERVICE: &[(&str, &str)] = &[
+    (product::UNIT, "contrib/systemd/oversleep.service"),
+    ("usr/share/oversleep/grafana/oversleep.json", "contrib/grafana/oversleep.json"),
+    ("usr/share/oversleep/prometheus/oversleep.rules.yml", "contrib/prometheus/oversleep.rules.yml"),
+];
 
 impl Papers {
     pub fn written_by(command: &Path, yard: &Yard) -> Result<Papers, String> {
@@ -149,7 +160,8 @@ impl Papers {
         let completions =
             |shell: &str| run(std::process::Command::new(command).args(["completions", shell])).map(String::into_bytes);
         let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
-        let texts = super::product::TEXTS.iter().map(|name| Ok(((*name).to_owned(), read(&yard.root.join(name))?)));
+        let texts = product::TEXTS.iter().map(|name| Ok(((*name).to_owned(), read(&yard.root.join(name))?)));
+        let service = SERVICE.iter().map(|(place, file)| Ok((*place, read(&yard.root.join(file))?)));
         Ok(Papers {
             manual: files(&folder)?,
             bash: completions("bash")?,
@@ -157,6 +169,7 @@ impl Papers {
             fish: completions("fish")?,
             powershell: completions("powershell")?,
             texts: texts.collect::<Result<_, String>>()?,
+            service: service.collect::<Result<_, String>>()?,
         })
     }
 
@@ -169,6 +182,7 @@ impl Papers {
         contents.add("usr/share/bash-completion/completions/oversleep", self.bash.clone());
         contents.add(&format!("{zsh}/_oversleep"), self.zsh.clone());
         contents.add("usr/share/fish/vendor_completions.d/oversleep.fish", self.fish.clone());
+        self.service.iter().for_each(|(place, bytes)| contents.add(place, bytes.clone()));
         Ok(contents)
     }
 }
@@ -199,7 +213,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 /// In steps of 2 s from 1980 on, in no time zone: what zip knows of time.
 fn dos_time(epoch_s: u64) -> Result<zip::DateTime, String> {
-    let text = super::product::date(epoch_s, "%Y %m %d %H %M %S")?;
+    let text = product::date(epoch_s, "%Y %m %d %H %M %S")?;
     let numbers: Vec<u16> = text.split(' ').filter_map(|number| number.parse().ok()).collect();
     let [year, month, day, hour, minute, second] = numbers[..] else { return Err(format!("no time: {text}")) };
     let low = |number: u16| u8::try_from(number).unwrap_or_default();
@@ -230,6 +244,31 @@ mod tests {
         contents.add("share/b.txt", "b");
         contents.add_program("bin/a", "a");
         contents.below("oversleep-1")
+    }
+
+    #[test]
+    fn a_linux_package_has_these_files_beside_the_command_and_no_other() {
+        let papers = Papers {
+            manual: vec![("oversleep.1".to_owned(), Vec::new())],
+            bash: Vec::new(),
+            zsh: Vec::new(),
+            fish: Vec::new(),
+            powershell: Vec::new(),
+            texts: Vec::new(),
+            service: SERVICE.iter().map(|(place, _)| (*place, Vec::new())).collect(),
+        };
+        let contents = papers.on_linux("usr/share/zsh/vendor-completions").unwrap();
+        let expected = [
+            "usr/lib/systemd/system/oversleep.service",
+            "usr/share/bash-completion/completions/oversleep",
+            "usr/share/fish/vendor_completions.d/oversleep.fish",
+            "usr/share/man/man1/oversleep.1.gz",
+            "usr/share/oversleep/grafana/oversleep.json",
+            "usr/share/oversleep/prometheus/oversleep.rules.yml",
+            "usr/share/zsh/vendor-completions/_oversleep",
+        ];
+        assert_eq!(contents.paths().collect::<Vec<_>>(), expected);
+        assert!(SERVICE.iter().all(|(_, file)| crate::project_root().join(file).is_file()));
     }
 
     #[test]

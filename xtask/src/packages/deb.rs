@@ -34,7 +34,35 @@ pub struct Control<'a> {
     pub library: Option<(&'a str, &'a str)>,
     /// Tags of lintian that it needn't care about, each with the reason.
     pub lintian: &'a [(&'a str, &'a str)],
+    /// What dpkg runs: the moment as dpkg names it, and the lines of shell.
+    pub scripts: &'a [(&'a str, &'a str)],
 }
+
+/// The service is neither enabled nor started. One that runs goes on with the new version and ends with the package, and a
+/// purge leaves nothing of it.
+const SCRIPTS: &[(&str, &str)] = &[
+    (
+        "postinst",
+        "if [ \"$1\" = configure ] && [ -d /run/systemd/system ]; then
+    systemctl --system daemon-reload >/dev/null || true
+    if [ -n \"$2\" ]; then deb-systemd-invoke try-restart oversleep.service >/dev/null || true; fi
+fi",
+    ),
+    (
+        "prerm",
+        "if [ \"$1\" = remove ] && [ -d /run/systemd/system ]; then
+    deb-systemd-invoke stop oversleep.service >/dev/null || true
+fi",
+    ),
+    (
+        "postrm",
+        "if [ \"$1\" = purge ]; then
+    rm -f /etc/systemd/system/multi-user.target.wants/oversleep.service
+    rm -rf /etc/systemd/system/oversleep.service.d /var/lib/oversleep /var/lib/private/oversleep
+fi
+if [ -d /run/systemd/system ]; then systemctl --system daemon-reload >/dev/null || true; fi",
+    ),
+];
 
 pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
     let command = yard.command(None)?;
@@ -49,7 +77,8 @@ pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
         linked: &["usr/bin/oversleep"],
         more: "",
         library: None,
-        lintian: &[],
+        lintian: &[("maintainer-script-calls-systemctl", "Only to read the units again, as dh_installsystemd does.")],
+        scripts: SCRIPTS,
     };
     let folder = yard.empty("deb")?;
     Ok(vec![pack(yard, &folder, contents, &control)?])
@@ -99,7 +128,10 @@ pub fn pack(yard: &mut Yard, folder: &Path, mut contents: Contents, control: &Co
         control.description.lines().map(|line| format!(" {line}\n")).collect::<String>(),
     );
     product::write(&debian.join("control"), text)?;
-    let modes = "chmod 755 DEBIAN && chmod 644 DEBIAN/* && find usr -type d -exec chmod 755 {} +";
+    for (moment, lines) in control.scripts {
+        product::write(&debian.join(moment), format!("#!/bin/sh\nset -e\n{lines}\n"))?;
+    }
+    let modes = "chmod 755 DEBIAN && chmod 644 DEBIAN/* && find DEBIAN -name 'p*' -exec chmod 755 {} + && find usr -type d -exec chmod 755 {} +";
     run(Command::new("sh").arg("-euc").arg(modes).current_dir(folder))?;
     let file = yard.dist.join(format!("{package}_{version}_{architecture}.deb"));
     let mut pack = Command::new("dpkg-deb");
@@ -156,15 +188,18 @@ pub fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     let used = trial::of_command(&product::version(&yard.root)?, trial::ON_UNIX, |line| root.as_nobody(line))?;
     root.shell(
         "test -s /usr/share/man/man1/oversleep-why.1.gz; test -s /usr/share/fish/vendor_completions.d/oversleep.fish
-        bash -c '. /usr/share/bash-completion/completions/oversleep; complete -p oversleep' >/dev/null",
+        bash -c '. /usr/share/bash-completion/completions/oversleep; complete -p oversleep' >/dev/null
+        test -s /usr/share/oversleep/prometheus/oversleep.rules.yml; test -s /usr/share/oversleep/grafana/oversleep.json
+        test ! -e /etc/systemd/system/multi-user.target.wants/oversleep.service",
     )?;
+    let unit = trial::unit(&root)?;
     root.shell("apt-get -q purge -y oversleep")?;
     let after = root.files()?;
     let left: Vec<&String> = after.iter().filter(|file| !before.contains(file)).collect();
     if !left.is_empty() {
         return Err(Refusal::Failed(format!("after `apt-get purge` there are still {left:?}")));
     }
-    Ok(format!("{verdict}; in an empty Debian: {used}; nothing is left of it after `apt-get purge`"))
+    Ok(format!("{verdict}; in an empty Debian: {used}; {unit}; nothing is left of it after `apt-get purge`"))
 }
 
 /// Copies packages into a root and installs them there, without network.
@@ -208,6 +243,17 @@ mod tests {
         let text = copyright(&mit, "2026");
         assert!(text.contains("\nCopyright: 2026 ") && text.contains(" Permission is hereby granted"), "{text}");
         assert!(text.contains("\n .\n") && !text.contains("\n\n\n"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_enabled_and_scripts_end_well_without_systemd() {
+        for (moment, lines) in SCRIPTS {
+            assert!(!lines.contains("enable") && !lines.contains(" start "), "{moment}");
+            for argument in ["configure", "remove", "upgrade"] {
+                let ended = run(Command::new("sh").args(["-euc", lines, "sh", argument, ""]));
+                assert!(Path::new("/run/systemd/system").exists() || ended.is_ok(), "{moment} {argument}: {ended:?}");
+            }
+        }
     }
 
     #[test]

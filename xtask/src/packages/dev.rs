@@ -41,6 +41,7 @@ pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
         more: "",
         library: Some(("liboversleep", "1")),
         lintian: &[],
+        scripts: &[],
     };
     let description =
         format!("{description}\nThis package has its header, the static library, and files for\npkg-config and CMake.");
@@ -54,6 +55,7 @@ pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
         more: "",
         library: None,
         lintian: &[CROSS],
+        scripts: &[],
     };
     let shared = deb::pack(yard, &library, Contents::default(), &shared)?;
     let development = deb::pack(yard, &rest, Contents::default(), &development)?;

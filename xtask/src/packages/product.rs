@@ -20,6 +20,8 @@ machines that you don't have.";
 pub const MAINTAINER: &str = "oversleep contributors <contributors@oversleep.invalid>";
 /// Both licences, for a reader that knows SPDX.
 pub const LICENCE: &str = "MIT OR Apache-2.0";
+/// Where packages of distributions have the service.
+pub const UNIT: &str = "usr/lib/systemd/system/oversleep.service";
 /// The texts at the project's root that are in every package.
 pub const TEXTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 

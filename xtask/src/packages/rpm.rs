@@ -13,7 +13,21 @@ use super::yard::{Refusal, Yard, run};
 
 /// Folders that are removed with the package unless another one has them, too.
 const OWN_FOLDERS: &[&str] =
-    &["usr/share/doc/oversleep", "usr/share/fish", "usr/share/licenses/oversleep", "usr/share/zsh"];
+    &["usr/share/doc/oversleep", "usr/share/fish", "usr/share/licenses/oversleep", "usr/share/oversleep", "usr/share/zsh"];
+
+/// What rpm runs. The service is neither enabled nor started. One that runs goes on with the new version, and ends with the
+/// package, whose state stays, as rpm's packages do it. The number is how many versions there are afterwards.
+const SCRIPTS: &str = "\
+%preun
+if [ $1 -eq 0 ] && [ -d /run/systemd/system ]; then systemctl --no-reload disable --now oversleep.service || :; fi
+
+%postun
+if [ -d /run/systemd/system ]; then
+    systemctl daemon-reload || :
+    if [ $1 -ge 1 ]; then systemctl try-restart oversleep.service || :; fi
+fi
+
+";
 
 /// What rpmlint can't know: distributions sign packages, not we; manuals are compressed with gzip; both licences are
 /// SPDX's.
@@ -81,7 +95,7 @@ fn spec(version: &str, staged: &Path, date: &str, contents: &Contents) -> String
          Group: Development/Tools\nPackager: {MAINTAINER}\n\n\
          %description\n{DESCRIPTION}\n\n\
          %install\ncp -a {}/. %{{buildroot}}\n\n\
-         %files\n{files}\n\
+         {SCRIPTS}%files\n{files}\n\
          %changelog\n* {date} {MAINTAINER} - {version}-1\n- This version, as CHANGELOG.md describes it.\n",
         staged.display(),
     )
@@ -93,7 +107,8 @@ pub fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     let verdict = judged(yard, file)?;
     let needs = run(Command::new("rpm").args(["--query", "--package", "--requires"]).arg(file))?;
     let is_c_library = |need: &&str| {
-        ["libc.", "libm.", "libgcc_s.", "ld-linux", "rpmlib(", "rtld("].iter().any(|name| need.starts_with(name))
+        // The shell is for the scripts, which only a system with systemd needs.
+        ["libc.", "libm.", "libgcc_s.", "ld-linux", "rpmlib(", "rtld(", "/bin/sh"].iter().any(|name| need.starts_with(name))
     };
     if let Some(other) = needs.lines().find(|need| !is_c_library(need)) {
         return Err(Refusal::Failed(format!("it needs more than the C library: {other}")));
@@ -110,6 +125,7 @@ pub fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     run(rpm(&["--install", "--nodeps"]).arg(file))?;
     run(&mut rpm(&["--verify", "--nodeps", "oversleep"]))?;
     let used = trial::of_command(&product::version(&yard.root)?, trial::ON_UNIX, |line| root.as_nobody(line))?;
+    let unit = trial::unit(&root)?;
     run(&mut rpm(&["--erase", "oversleep"]))?;
     // `/usr/share/licenses` is in the package `filesystem` of every system with RPM, and not in Debian.
     let is_of_rpm = |file: &str| file.starts_with("/rpm") || file == "/usr/share/licenses";
@@ -118,7 +134,7 @@ pub fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     if !left.is_empty() {
         return Err(Refusal::Failed(format!("after `rpm --erase` there are still {left:?}")));
     }
-    Ok(format!("{verdict}; installed by `rpm --root`: {used}; nothing is left of it after `rpm --erase`"))
+    Ok(format!("{verdict}; installed by `rpm --root`: {used}; {unit}; nothing is left of it after `rpm --erase`"))
 }
 
 /// What rpmlint says: an error is a failure, warnings are counted.

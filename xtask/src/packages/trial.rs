@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use super::yard::{Refusal, Yard};
+use super::clean_root::CleanRoot;
+use super::product::UNIT;
+use super::yard::{Refusal, Yard, run};
 
 /// The wait that every system of that kind has.
 pub const ON_UNIX: &str = "nanosleep";
@@ -29,6 +32,30 @@ pub fn of_command(
         return Err(Refusal::Failed("the command lacks its probes or its profiles".to_owned()));
     }
     Ok(format!("{}, {lateness}", printed.trim()))
+}
+
+/// Whether systemd takes the installed unit, and what it says of its exposure, which must stay below 2 of 10.
+pub fn unit(root: &CleanRoot) -> Result<String, Refusal> {
+    if run(Command::new("systemd-analyze").arg("--version")).is_err() {
+        return Ok("the unit is not judged (no systemd-analyze)".to_owned());
+    }
+    let shell = |line: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-euc", line, "sh"]).arg(root.path()).arg(UNIT);
+        run(shell.env("LC_ALL", "C.UTF-8").env("SYSTEMD_COLORS", "0"))
+    };
+    // The unit needs those of a system, which are this one's. A key that systemd doesn't know is said, and no failure.
+    let said = shell(
+        "all=$(mktemp -d); trap 'rm -r \"$all\"' EXIT; mkdir -p \"$all/usr/bin\" \"$all/usr/lib/systemd\"
+        cp -r /usr/lib/systemd/system \"$all/usr/lib/systemd\"; cp \"$1/$2\" \"$all/$2\"
+        cp \"$1/usr/bin/oversleep\" \"$all/usr/bin\"; systemd-analyze verify --man=no --root=\"$all\" \"/$2\" 2>&1",
+    )?;
+    if !said.trim().is_empty() {
+        return Err(Refusal::Failed(format!("of its unit, systemd says: {}", said.trim())));
+    }
+    let said = shell("systemd-analyze security --offline=true --threshold=20 --no-pager \"$1/$2\"")?;
+    let level = said.lines().last().and_then(|line| line.split_once(": ")).map_or("unknown", |(_, level)| level.trim());
+    Ok(format!("systemd verifies its unit, whose exposure is {level}"))
 }
 
 /// The median lateness of a request for 1 ms.

@@ -40,14 +40,13 @@ pub const INTERRUPTED: Code = (130, "interrupted: the result holds what was meas
 
 /// Those of commands that measure.
 pub const MEASURES: &[Code] = &[FINE, FAILED, USAGE, INCONCLUSIVE, INTERRUPTED];
-/// Those of commands that watch.
-pub const WATCHES: &[Code] = &[
-    (0, "success, also when Ctrl-C ends a watch without --for"),
-    FAILED,
-    USAGE,
-    INCONCLUSIVE,
-    (130, "interrupted before the time of --for was over: the result holds what was seen up to then"),
-];
+const WATCHED: Code = (0, "success, also when Ctrl-C ends a watch without --for");
+const WATCH_INTERRUPTED: Code =
+    (130, "interrupted before the time of --for was over: the result holds what was seen up to then");
+/// Those of commands that watch what is to be concluded about.
+pub const WATCHES: &[Code] = &[WATCHED, FAILED, USAGE, INCONCLUSIVE, WATCH_INTERRUPTED];
+/// Those of commands that watch for disturbances: a disturbed machine is no failure.
+pub const WATCHES_ANY: &[Code] = &[WATCHED, FAILED, USAGE, WATCH_INTERRUPTED];
 /// Those of commands that read or list.
 pub const READS: &[Code] = &[FINE, READ_FAILED, USAGE];
 /// The program's code is the command's.

@@ -144,7 +144,8 @@ impl Waits {
             share_max_ppm: i64::MAX,
             ..Sampling::of(&name)
         };
-        let begin = format!("{name} for {requested}");
+        let until = time.map_or("until Ctrl-C".to_owned(), |time| format!("for {time}"));
+        let begin = format!("Measuring {name} for {requested} {until}.");
         let shown = Shown { has_table: true, has_histogram: true, has_json_lines: false, is_stdout_taken: false };
         // Where nothing ends it, no wait is named, and nothing in the kernel should delay one.
         let witness = match (&self.break_above, &self.events) {

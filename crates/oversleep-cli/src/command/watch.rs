@@ -18,7 +18,7 @@ use super::live::witness::{self, Choice};
 use super::live::{self, Shown, remote, reserved, threads};
 use super::measuring;
 use crate::args::{AMOUNT, MachineArgs, OutputArgs, value};
-use crate::command::spec::{WATCHES, examples, exits};
+use crate::command::spec::{WATCHES_ANY, examples, exits};
 use crate::exit::{self, Exit, Failure};
 use crate::message;
 use crate::output::{self, Delivery};
@@ -43,7 +43,7 @@ fn examples_here() -> String {
 /// it: how long the thread waited for a CPU, and how much time was stolen or throttled meanwhile. Windows and macOS count
 /// none of these three.
 #[derive(Args, Debug)]
-#[command(before_help = examples_here(), after_help = exits("", WATCHES))]
+#[command(before_help = examples_here(), after_help = exits("", WATCHES_ANY))]
 pub(super) struct Watch {
     /// The wait to watch, or the URL of a machine that serves [default: this system's simplest sleep]
     #[arg(value_name = "NAME|URL")]
@@ -120,7 +120,7 @@ impl Watch {
             remote::follow(url, &stop, self.time, self.late, shown)
         })?;
         delivery.deliver(&*file, output::stem(&file))?;
-        measuring::ended(&file).map(|_| exit::of_result(&file))
+        measuring::ended(&file).map(|_| exit::of_watched(&file))
     }
 }
 
@@ -214,5 +214,8 @@ fn sampled(run: Run, output: &OutputArgs, events: Option<&Path>, begin: &str) ->
         message::note(&format!("The kernel's events up to then: {0}; `oversleep why {0}` shows them.", path.display()));
     }
     delivery.deliver(&*file, output::stem(&file))?;
-    measuring::ended(&file).map(|_| exit::of_result(&file))
+    measuring::ended(&file).map(|_| match command {
+        CommandName::Watch => exit::of_watched(&file),
+        _ => exit::of_result(&file),
+    })
 }

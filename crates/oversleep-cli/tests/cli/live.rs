@@ -59,7 +59,7 @@ fn the_kernel_names_who_ran_where_it_may_and_what_grants_it_is_said_where_it_may
     let args = ["watch", "--for", "1500ms", "--late", "1ns", "--json-lines", "--by", "kernel"];
     let lines = home.run(args).fine().stdout;
     let named = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut parts = named.filter_map(|line| line["kernel"]["parts"].as_object().cloned());
+    let mut parts = named.filter_map(|line| line["kernel"]["parts_ns"].as_object().cloned());
     assert!(parts.next().is_some(), "{lines}");
     let args = ["watch", "--for", "1500ms", "--late", "1ns", "--json-lines", "--by", "counters"];
     let lines = home.run(args).fine().stdout;

@@ -2,6 +2,7 @@
 //! that ends in the next step.
 
 mod facts;
+mod sampled;
 mod select;
 mod sound;
 pub(crate) mod windows;
@@ -10,6 +11,8 @@ use oversleep_record::Nanos;
 
 pub use facts::is_clock_a_system_call;
 pub(crate) use facts::*;
+pub use sampled::is_sampled;
+pub(crate) use sampled::next_step;
 pub(crate) use select::*;
 pub use sound::is_undisturbed;
 pub(crate) use sound::{is_sound, quiet_enough, sound, sound_median};

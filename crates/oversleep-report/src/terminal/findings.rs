@@ -1,5 +1,6 @@
 //! Findings on the terminal: in a few lines, or in full with evidence, every remedy and code.
 
+use oversleep_explain::is_sampled;
 use oversleep_explain::verdict::{Cause, causes};
 use oversleep_record::finding::{Finding, Severity, Tried, Verdict};
 use oversleep_record::{CommandName, ResultFile};
@@ -20,6 +21,7 @@ const NOTES_MAX: usize = 12;
 const EVIDENCE_MAX: usize = 3;
 /// What to do about findings that lack data.
 const MORE_DATA: &str = " --thorough takes more values; the HTML report gives the reason for each.";
+const MORE_TIME: &str = " A longer watch takes more values; the HTML report gives the reason for each.";
 const REASONS: &str = " The HTML report gives the reason for each.";
 
 /// Everything that was found, and the names of the rest.
@@ -48,7 +50,7 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, deta
         page.prose(findings::UNTRIED, 0, Tone::Soft);
     }
     match detail {
-        Detail::Brief => disturbed(page, findings),
+        Detail::Brief => disturbed(page, file, findings),
         Detail::Full => rest(page, file, findings),
     }
 }
@@ -180,12 +182,13 @@ fn code(page: &mut Page, example: &str) {
 }
 
 /// The checks for which the machine was too busy, with the next step.
-fn disturbed(page: &mut Page, findings: &Findings) {
+fn disturbed(page: &mut Page, file: &ResultFile, findings: &Findings) {
     let names: Vec<&str> = findings.with(Verdict::TooDisturbed).map(|finding| finding.name.as_str()).collect();
     if !names.is_empty() {
         page.gap();
         let names = names.join(", ");
-        let next = "Close other programs, or measure for longer with --thorough";
+        let longer = if is_sampled(file) { "watch for longer" } else { "measure for longer with --thorough" };
+        let next = format!("Close other programs, or {longer}");
         page.prose(&format!("Inconclusive, because the rounds disagree: {names}. {next}."), 0, Tone::Warn);
     }
 }
@@ -207,7 +210,11 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
     page.gap();
     // A command that measures one part lacks data for the other findings by design.
     let measures_all = file.is_from(CommandName::Check) || file.observation.is_some();
-    let more_data = if file.observation.is_some() { REASONS } else { MORE_DATA };
+    let more_data = match file.observation.is_some() {
+        true => REASONS,
+        false if is_sampled(file) => MORE_TIME,
+        false => MORE_DATA,
+    };
     let lists = [
         (Verdict::NotEnoughData, "Inconclusive, because there is too little data", more_data),
         (Verdict::NotFound, "Checked, not found", ""),

@@ -152,6 +152,9 @@ pub struct Late {
     lateness_ns: Nanos,
     /// Whether its deadline had passed before the call could be made.
     missed: bool,
+    /// How many deadlines after it passed because of it.
+    #[serde(default)]
+    missed_after: u64,
     causes: Vec<CauseTime>,
     window_ns: Nanos,
     /// What the kernel's events say of it, where they were followed.
@@ -181,6 +184,7 @@ impl Late {
             requested_ns: requested,
             lateness_ns: lateness,
             missed: ended == Ended::Missed,
+            missed_after: late.missed_after,
             causes: late.causes.iter().map(cause).collect(),
             window_ns: late.window,
             kernel: None,
@@ -211,7 +215,8 @@ impl From<&Late> for LateWait {
             run_delay: None,
         };
         let causes = late.causes.iter().filter_map(known).collect();
-        LateWait { wait, causes, window: late.window_ns, unix_s: late.unix_s }
+        let (missed_after, window, unix_s) = (late.missed_after, late.window_ns, late.unix_s);
+        LateWait { wait, missed_after, causes, window, unix_s }
     }
 }
 
@@ -237,7 +242,7 @@ mod tests {
             run_delay: None,
         };
         let causes = vec![(Cause::Throttled, Nanos(7)), (Cause::Preempted, Nanos(2))];
-        let late = LateWait { wait, causes, window: Nanos(9), unix_s: Some(1_764_424_985) };
+        let late = LateWait { wait, missed_after: 2, causes, window: Nanos(9), unix_s: Some(1_764_424_985) };
         let text = Line::Late(Box::new(Late::of(&late, "nanosleep", Some(3)))).text();
         assert!(
             text.starts_with(r#"{"event":"late","at_ns":5000,"unix_s":1764424985,"wait":"nanosleep","cpu":3,"#),

@@ -82,7 +82,7 @@ pub fn follow(
             Err(_) => {}
         }
     }
-    view.clear();
+    view.leave();
     let mut file = result(base).unwrap_or_else(|why| {
         message::warning(&format!("{why}; the result is that of a minute before at most"));
         kept

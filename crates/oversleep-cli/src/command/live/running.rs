@@ -53,12 +53,16 @@ pub fn sample(
         thread::park_timeout(LOOK.min(time.map_or(LOOK, |time| time.saturating_sub(now))));
     }
     let is_interrupted = stop.is_raised();
+    if is_interrupted {
+        // What was said to the signal stands below the table.
+        view.leave();
+    }
     threads.end(stop)?;
     // However long this thread was kept from looking, a second that passed has its line.
     let now = began.elapsed();
     witness.iter_mut().for_each(|witness| witness.look(true));
     let last = look(&mut view, lives, (now >= SECOND * second, true), now, witness.as_ref()).err();
-    view.clear();
+    view.leave();
     failed.or(last).map_or(Ok(()), Err)?;
     let mut file = Live::result_of(lives.iter().map(AsRef::as_ref));
     // Where nothing else ends it, Ctrl-C is its regular end.
@@ -75,7 +79,7 @@ fn look(
     now: Duration,
     witness: Option<&Witness>,
 ) -> Result<(), Failure> {
-    let has_late = |(place, live): (usize, &Arc<Live>)| live.sampler().late_count() > view.late_seen(place);
+    let has_late = |(place, live): (usize, &Arc<Live>)| live.sampler().stop_count() > view.late_seen(place);
     // Figures are only drawn up where they are shown: looks are frequent.
     if !is_due && !lives.iter().enumerate().any(has_late) {
         return Ok(());
@@ -95,7 +99,7 @@ fn look(
             late.push(Named { wait: (*wait).clone(), kernel });
             left.next();
         }
-        let late_seen = sampler.late_count() - left.count() as u64;
+        let late_seen = sampler.stop_count() - left.count() as u64;
         let histogram = view.has_histogram().then(|| sampler.tally(Kind::Burst).lateness.clone());
         Seen { second: Second::of(&sampler, live.cpu(), now), late, late_seen, histogram }
     };

@@ -6,19 +6,19 @@ use crate::width::width;
 
 /// The screen.
 pub struct Screen {
-    is_terminal: bool,
+    is_drawn: bool,
     lines: usize,
 }
 
 impl Screen {
     /// Draws if standard error is a terminal and `is_wanted`.
     pub fn new(is_wanted: bool) -> Screen {
-        Screen { is_terminal: is_wanted && io::stderr().is_terminal(), lines: 0 }
+        Screen { is_drawn: is_wanted && io::stderr().is_terminal(), lines: 0 }
     }
 
     /// Whether anything is drawn.
     pub fn is_shown(&self) -> bool {
-        self.is_terminal
+        self.is_drawn
     }
 
     /// How many columns it has.
@@ -28,7 +28,7 @@ impl Screen {
 
     /// Draws this in place of what was drawn before.
     pub fn draw(&mut self, text: &str) {
-        if self.is_terminal {
+        if self.is_drawn {
             self.clear();
             self.lines = text.lines().count();
             // A line that the terminal wraps would be two of them when it is cleared.
@@ -36,6 +36,11 @@ impl Screen {
             let fits = |line: &str| line.chars().take(columns).chain(['\n']).collect::<String>();
             let _ = write!(anstream::stderr(), "{}", text.lines().map(fits).collect::<String>());
         }
+    }
+
+    /// Leaves on the screen what is drawn, and draws nothing any more.
+    pub fn leave(&mut self) {
+        (self.is_drawn, self.lines) = (false, 0);
     }
 
     /// Takes it off the screen.

@@ -10,6 +10,8 @@ pub const COLUMNS: usize = 80;
 const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The longest bar of a histogram.
 const BAR: usize = 40;
+/// The most rows of a histogram: with the figures above it, it fits a terminal of 24 rows.
+const ROWS: usize = 14;
 
 /// The rows of what was sampled: those of one sampler, or one for each CPU.
 pub fn table(seen: &[Seen], late_by_second: &[Option<i64>], columns: usize) -> String {
@@ -103,6 +105,14 @@ fn histogram(values: &Distribution) -> String {
         };
         *rows.entry(upper).or_default() += count;
     }
+    // The lowest rows become one; those that matter are the highest.
+    while rows.len() > ROWS {
+        let lowest = rows.keys().copied().find(|upper| *upper > 0).unwrap_or_default();
+        let count = rows.remove(&lowest).unwrap_or_default();
+        if let Some((_, next)) = rows.iter_mut().find(|(upper, _)| **upper > 0) {
+            *next += count;
+        }
+    }
     let most = rows.values().copied().max().unwrap_or(1);
     let row = |(upper, count): (i64, u64)| {
         let name = if upper == 0 { "early".to_owned() } else { format!("below {}", Nanos(upper * 1_000)) };
@@ -165,5 +175,16 @@ mod tests {
         assert!(lines[4].ends_with(" 16"), "of both: {}", lines[4]);
         let narrow = table(&[on(0), on(11)], &[], 60);
         assert!(narrow.starts_with("lateness                 p50       p99       max     count\n"), "{narrow}");
+    }
+
+    #[test]
+    fn a_wide_histogram_keeps_its_highest_rows() {
+        let mut wide = Distribution::growing();
+        (0..30).for_each(|at| wide.record((1 << at) * 900));
+        wide.record(-5);
+        let text = histogram(&wide);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!((lines.len(), lines[0].trim_start().split(' ').next()), (ROWS, Some("early")), "{text}");
+        assert!(lines[1].ends_with(" 18"), "what is below the highest rows is one row: {text}");
     }
 }

@@ -94,6 +94,11 @@ impl View {
         self.lines.is_reader_gone() && self.shown.has_json_lines
     }
 
+    /// Leaves the last table on the terminal: who watched it goes on reading there.
+    pub fn leave(&mut self) {
+        self.screen.leave();
+    }
+
     /// Takes the table off the terminal.
     pub fn clear(&mut self) {
         self.screen.clear();

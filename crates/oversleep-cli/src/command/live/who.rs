@@ -12,6 +12,7 @@ use oversleep_record::part::{Part, Parts};
 use oversleep_record::words::counted;
 use oversleep_report::view::observed::irq_words;
 use oversleep_why::calls::Arch;
+use oversleep_why::culprit::Culprit;
 use oversleep_why::recording::{Meta, Recorder};
 use oversleep_why::{Event, Machine, Occupied, Wait};
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,7 @@ pub struct Witness {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     /// Its lateness in parts.
+    #[serde(rename = "parts_ns")]
     pub parts: Parts,
     /// Who ran while it waited for a CPU, the longest first.
     pub ran: Vec<Ran>,
@@ -73,9 +75,10 @@ pub struct Ran {
 
 impl Account {
     fn of(wait: &Wait) -> Account {
-        let ran = |of: &oversleep_why::culprit::Culprit| Ran {
+        let ran = |of: &Culprit| Ran {
             name: of.name.clone(),
-            process: of.process.clone(),
+            // A worker of the kernel is its own process, whose name may also say what it last did.
+            process: of.process.clone().filter(|_| of.tid != of.tgid),
             tid: of.tid,
             is_own: of.tgid == wait.tgid,
             ns: nanos(of.ran_ns),
@@ -290,7 +293,7 @@ mod tests {
         let account =
             Account::of(&wait("sampler", 0, 3, &json!({ "parts": { "runq": 3 }, "culprits": [task("a", 1, 3)] })));
         let text = serde_json::to_string(&account).expect("plain data");
-        assert_eq!(text, r#"{"parts":{"runq":3},"ran":[{"name":"a","tid":1,"ns":3}]}"#);
+        assert_eq!(text, r#"{"parts_ns":{"runq":3},"ran":[{"name":"a","tid":1,"ns":3}]}"#);
         assert_eq!(serde_json::from_str::<Account>(&text).expect("its own text"), account);
     }
 }

@@ -208,7 +208,12 @@ fn listen(address: &str) -> Result<TcpListener, Failure> {
     let addresses = address.to_socket_addrs().map_err(|error| {
         Failure::usage(format!("--listen {address}: {error}; write an address and a port, such as {ADDRESS}"))
     })?;
-    let addresses: Vec<SocketAddr> = addresses.collect();
+    // `[::]` is every address of a machine, also of one without IPv6.
+    let of_old = |address: SocketAddr| {
+        let is_all = address.is_ipv6() && address.ip().is_unspecified();
+        is_all.then(|| SocketAddr::from((std::net::Ipv4Addr::UNSPECIFIED, address.port())))
+    };
+    let addresses: Vec<SocketAddr> = addresses.flat_map(|address| [Some(address), of_old(address)]).flatten().collect();
     TcpListener::bind(&addresses[..]).map_err(|error| {
         let next = "name another port by --listen, or end what listens there";
         Failure::failed(format!("can't listen on {address}: {error}; {next}"))

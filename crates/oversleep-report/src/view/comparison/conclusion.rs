@@ -56,6 +56,8 @@ fn longer(comparison: &Comparison) -> &'static str {
         "`oversleep runtimes --thorough`, or some of them by name"
     } else if all_by("why") {
         "`oversleep why --for`"
+    } else if comparison.results.iter().all(|result| matches!(result.command.as_str(), "watch" | "serve")) {
+        "`oversleep watch --for`"
     } else if has_imported(comparison) {
         "`oversleep waits NAME --request SPAN --count N`"
     } else {
