@@ -19,6 +19,8 @@ pub(super) struct WaitTask {
     pub round: u32,
     /// The period of the interrupt that ends the wait, if the system states one. Random phases cover whole periods.
     pub tick: Option<Nanos>,
+    /// Whether it waits for what is left of a deadline if a wait ended before it, as runtimes do at a fixed rate.
+    pub waits_again: bool,
 }
 
 impl WaitTask {
@@ -50,6 +52,23 @@ pub(super) fn run(
     }
 }
 
+/// Calls that a runtime makes at a fixed rate: at multiples of the request, none of them before its time.
+///
+/// # Errors
+/// Why the wait itself failed; earlier values are kept.
+pub fn at_fixed_rate(
+    bench: &Bench,
+    waiter: &mut dyn Waiter,
+    requested: Nanos,
+    count: u64,
+    recorder: &mut SeriesRecorder,
+) -> Result<(), Unavailable> {
+    let pace = Pace::Periodic;
+    let task =
+        WaitTask { requested, pace, count_max: count, time_max: Nanos::MAX, round: 0, tick: None, waits_again: true };
+    run(bench, waiter, &task, recorder)
+}
+
 /// Deadlines at base + k × request. The schedule never moves: a deadline that passed while the thread was off the CPU
 /// is recorded without a call, with its lateness at that time.
 fn periodic(
@@ -76,6 +95,11 @@ fn periodic(
                     if end < start {
                         recorder.count_backward();
                     }
+                    if task.waits_again
+                        && let Some(reason) = wait_again(bench, waiter, deadline, &mut end)
+                    {
+                        return Err(reason);
+                    }
                     recorder.record(bench.since_origin(start), (end - deadline).0);
                 }
                 WaitEnd::Interrupted => {
@@ -99,6 +123,27 @@ fn periodic(
     let passed = on_schedule.0.max(0) / task.requested.0.max(1);
     recorder.add_expected(u64::try_from(passed).unwrap_or(0).min(task.count_max));
     Ok(())
+}
+
+/// Waits for what is left of a deadline until it has passed; what rounds to nothing is looked at again a millisecond later.
+/// Returns why a wait failed.
+fn wait_again(bench: &Bench, waiter: &mut dyn Waiter, deadline: Nanos, end: &mut Nanos) -> Option<Unavailable> {
+    let mut stands_still = false;
+    while *end < deadline && !bench.stopped() {
+        let start = bench.stamp();
+        let until = if stands_still { deadline.max(start + Nanos::from_millis(1)) } else { deadline };
+        if start >= until {
+            *end = start;
+            break;
+        }
+        if let WaitEnd::Failed(reason) = waiter.wait(bench.target(start, until)) {
+            return Some(reason);
+        }
+        *end = bench.stamp();
+        // Reads of the clock take time, but less than any wait.
+        stands_still = *end - start < Nanos::from_micros(10);
+    }
+    None
 }
 
 /// Each call is its own deadline: its start plus the request.
@@ -263,7 +308,8 @@ mod tests {
     }
 
     fn task(pace: Pace, count_max: u64) -> WaitTask {
-        WaitTask { requested: Nanos::from_millis(1), pace, count_max, time_max: Nanos::MAX, round: 0, tick: None }
+        let requested = Nanos::from_millis(1);
+        WaitTask { requested, pace, count_max, time_max: Nanos::MAX, round: 0, tick: None, waits_again: false }
     }
 
     #[test]

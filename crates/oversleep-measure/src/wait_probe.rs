@@ -5,7 +5,7 @@ use oversleep_record::label::{Label, LabelValue};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::{Conditions, ExperimentId, Nanos, SeriesKey, Unavailable};
-use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Waiter, runtime_calls};
 
 use super::amount::Amount;
 use super::bench::Bench;
@@ -57,6 +57,7 @@ impl WaitProbe {
             time_max: amount.time_per_round(),
             round: 0,
             tick: None,
+            waits_again: runtime_calls::is_at_fixed_rate(wait),
         };
         WaitProbe {
             recorder: SeriesRecorder::new(series, amount.planned(requested)),
@@ -180,12 +181,13 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
 
 /// On a schedule if the wait can express the rest of a period. A schedule would hide the rounding of a wait that counts
 /// in milliseconds or ends on the tick, and the delay of one that is delayed by a share of its request, because less is
-/// left of a period that began late. Those run call by call.
+/// left of a period that began late. Those run call by call, except a runtime's call that is on such a schedule itself.
 fn natural_pace(info: &WaitInfo) -> Pace {
     use SlackRule::{ClassShare, KernelShare, Tick, TimerResolution};
     let hides = matches!(info.slack, Tick | TimerResolution | ClassShare | KernelShare);
     let is_fine = info.granularity.step <= Nanos(1_000) && !hides;
-    if is_fine { Pace::Periodic } else { Pace::BackToBack }
+    let is_scheduled = is_fine || runtime_calls::is_at_fixed_rate(info.name);
+    if is_scheduled { Pace::Periodic } else { Pace::BackToBack }
 }
 
 impl Probe for WaitProbe {

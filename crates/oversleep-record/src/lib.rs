@@ -26,6 +26,7 @@ pub mod key;
 pub mod label;
 #[cfg(feature = "schema")]
 mod map_schema;
+mod nearest;
 pub mod observed;
 pub mod part;
 pub mod probe;
@@ -58,6 +59,7 @@ pub use identity::Identity;
 pub use idling::Idling;
 pub use key::SeriesKey;
 pub use label::Labels;
+pub use nearest::{nearest, nearest_from};
 pub use observed::{Observation, ObservedWaits};
 pub use oversleep_distribution::{Distribution, Nanos, column, distribution, runs, samples, units};
 pub use processor::ProcessorState;

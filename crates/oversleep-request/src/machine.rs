@@ -44,10 +44,14 @@ const SYSTEMS: &[(&str, &[&str])] = &[
     ("raspberry", &["rpi", "raspi", "raspberrypi"]),
 ];
 
+/// Machines of today, the one that most people have first. Where a name fits several, these are suggested before all others.
+const CURRENT: &[&str] = &["windows-11", "windows-10-2004", "windows-server-2025", "macos-14-m1", "linux-hz250", "linux-hz1000"];
+
 /// The machines that were probably meant: those whose name has every word of it, or whose title has, or the one with the
 /// most similar name, or those of its system.
 fn meant(name: &str) -> Vec<&'static str> {
-    let (known, given) = (machines::names(), words(name));
+    let (mut known, given) = (machines::names(), words(name));
+    known.sort_by_key(|known| CURRENT.iter().position(|current| current == known).unwrap_or(CURRENT.len()));
     let having = |text: fn(&str) -> String| -> Vec<&'static str> {
         known.iter().copied().filter(|known| has(&words(&text(known)), &given)).take(SUGGESTIONS).collect()
     };
@@ -113,7 +117,11 @@ mod tests {
         for (given, suggested) in [
             ("win11", &["windows-11", "windows-11-half-ms"][..]),
             ("Windows11", &["windows-11", "windows-11-half-ms"]),
-            ("win10", &["windows-10-1909", "windows-10-laptop", "windows-10-hpet"]),
+            ("win10", &["windows-10-2004", "windows-10-1909", "windows-10-laptop"]),
+            ("windows", &["windows-11", "windows-10-2004", "windows-server-2025"]),
+            ("windows-10", &["windows-10-2004", "windows-10-1909", "windows-10-laptop"]),
+            ("macos", &["macos-14-m1", "macos-ci-vm", "macos-intel"]),
+            ("linux", &["linux-hz250", "linux-hz1000", "linux-fifo"]),
             ("winxp", &["windows-xp"]),
             ("win7", &["windows-7"]),
             ("server2022", &["windows-server-2022"]),

@@ -2,12 +2,11 @@
 
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
+pub use oversleep_record::nearest;
 use oversleep_report::words::capitalised;
 
 use crate::refusal::Refusal;
 
-/// The lowest similarity for a suggestion, from 0 to 1.
-const ALIKE_MIN: f64 = 0.75;
 /// The most names that an error lists.
 const LISTED: usize = 20;
 
@@ -75,46 +74,9 @@ pub fn unknown_words(what: &str, name: &str, known: &[&str], list: Option<&str>)
     }
 }
 
-/// The most similar known name, treating `_` as `-`. Case decides only between names that are as similar without it.
-pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let plain = |name: &str| name.to_lowercase().replace('_', "-");
-    let given = plain(name);
-    let likeness = |name_known: &str| {
-        let known = plain(name_known);
-        // People often remember a part of a name.
-        let part = given.len() >= 3 && known.contains(&given);
-        (strsim::jaro_winkler(&given, &known).max(if part { 0.9 } else { 0.0 }), strsim::jaro_winkler(name, name_known))
-    };
-    let by_likeness = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
-    let all = known.iter().map(|known| (*known, likeness(known)));
-    let (best, (alike, _)) = all.max_by(|(_, a), (_, b)| by_likeness(a, b))?;
-    (alike >= ALIKE_MIN).then_some(best)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn suggests_what_was_probably_meant() {
-        let known = ["nanosleep", "clock-nanosleep", "epoll-wait", "so-rcvtimeo", "futex"];
-        for (given, meant) in [
-            ("nanoslep", Some("nanosleep")),
-            ("clock_nanosleep", Some("clock-nanosleep")),
-            ("EPOLL-WAIT", Some("epoll-wait")),
-            ("rcvtimeo", Some("so-rcvtimeo")),
-            ("fuxet", Some("futex")),
-            ("zzz", None),
-            ("", None),
-        ] {
-            assert_eq!(nearest(given, &known), meant, "{given}");
-        }
-        assert_eq!(nearest("x", &[]), None);
-        for known in [["Thread.sleep", "Thread.Sleep"], ["Thread.Sleep", "Thread.sleep"]] {
-            assert_eq!(nearest("Thread.slep", &known), Some("Thread.sleep"));
-            assert_eq!(nearest("Thread.Slep", &known), Some("Thread.Sleep"));
-        }
-    }
 
     #[test]
     fn an_error_says_what_to_do() {

@@ -55,7 +55,7 @@ impl AskArgs {
                     conditions: conditions.clone(),
                     neighbours: self.neighbour.clone(),
                     neighbours_left: self.after_neighbour,
-                    pace: Some(self.pace.pace()),
+                    pace: self.pace.map_or(usual.pace, |pace| Some(pace.pace())),
                     count: self.count.unwrap_or(usual.count),
                     clock: self.conditions.clock.clone(),
                     ..usual
@@ -99,7 +99,7 @@ impl AskArgs {
     /// The deviations from an undisturbed machine.
     fn under(&self, question: &Question) -> Vec<(&'static str, String)> {
         let neighbours: Vec<String> = question.neighbours.iter().map(ToString::to_string).collect();
-        let pace = self.pace.pace();
+        let pace = question.pace.unwrap_or(Pace::BackToBack);
         let all = [
             ("neighbour", (!neighbours.is_empty() && !question.neighbours_left).then(|| neighbours.join(" and "))),
             ("after neighbour", question.neighbours_left.then(|| format!("{} exited", neighbours.join(" and ")))),

@@ -76,15 +76,7 @@ fn meant(near: &Option<String>) -> String {
 
 /// The error about an unknown word.
 fn unknown(what: &'static str, name: &str, known: &[&str]) -> QueryError {
-    let plain = |name: &str| name.to_lowercase().replace('-', "_");
-    let given = plain(name);
-    let likeness = |known: &str| {
-        let known = plain(known);
-        let is_part = given.len() >= 3 && known.contains(&given);
-        strsim::jaro_winkler(&given, &known).max(if is_part { 0.9 } else { 0.0 })
-    };
-    let best = known.iter().map(|&known| (known, likeness(known))).max_by(|(_, a), (_, b)| a.total_cmp(b));
-    let near = best.filter(|&(_, alike)| alike >= 0.75).map(|(near, _)| near.to_owned());
+    let near = oversleep_record::nearest(name, known).map(str::to_owned);
     QueryError::Unknown { what, name: name.to_owned(), near, known: known.join(", ") }
 }
 

@@ -197,8 +197,42 @@ const REPORTED: &[Asked] = &[
     (
         "receive after 1 in Erlang",
         &["ask", "receive-after(1)", "--on", "windows-11"],
-        &["15.6 ms", "the runtime then waits again until GetTickCount64 shows that the span has passed", "OTP 25"],
+        &[
+            "15.6 ms",
+            "the runtime then waits again until QueryPerformanceCounter shows that the span has passed",
+            "OTP 27",
+            "OTP 22 passes 1 ms and waits until GetTickCount64 shows",
+        ],
     ),
+    (
+        "And before it read the performance counter?",
+        &["ask", ":timer.sleep(1)", "--version", "22", "--on", "windows-11", "--resolution", "1ms"],
+        &["15.6 ms", "the runtime then waits again until GetTickCount64 shows", "OTP 22.0.7"],
+    ),
+];
+
+/// Calls as they stand in programs, pasted without a change, and what the answer must say of them.
+const PASTED: &[(&str, &str, &str)] = &[
+    ("Thread.sleep(1L)", "windows-11", "Thread.sleep of the JDK"),
+    ("await Task.Delay(1)", "windows-11", "Task.Delay of .NET"),
+    (
+        "scheduler.scheduleAtFixedRate(task, 0, 10, TimeUnit.MILLISECONDS)",
+        "windows-11",
+        "lateness of each deadline",
+    ),
+    ("std::this_thread::sleep_for(std::chrono::milliseconds(1))", "linux-hz250", "sleep_for"),
+    ("time.Sleep(1 * time.Millisecond)", "windows-11", "Go since 1.23"),
+    ("await asyncio.sleep(0.001)", "windows-11", "CPython 3.13.5"),
+    ("setTimeout(() => {}, 1)", "linux-hz250", "of Node calls epoll_wait"),
+    ("Thread.Sleep(TimeSpan.FromMilliseconds(1))", "windows-11", "Thread.Sleep of .NET"),
+    ("tokio::time::sleep(Duration::from_millis(1)).await", "linux-hz250", "of tokio"),
+    ("Process.sleep(1)", "windows-11", "of the BEAM"),
+    (":timer.sleep(1)", "linux-hz250", "of the BEAM"),
+    ("pygame.time.wait(1)", "windows-11", "It calls SDL_Delay"),
+    ("SDL_Delay(1)", "windows-11", "of SDL"),
+    ("setInterval(() => {}, 16)", "windows-11", "of Node"),
+    ("ticker := time.NewTicker(10 * time.Millisecond)", "windows-11", "lateness of each deadline"),
+    ("new PeriodicTimer(TimeSpan.FromMilliseconds(10))", "windows-11", "lateness of each deadline"),
 ];
 
 /// What an engineer of some language types first, and which must lead on.
@@ -209,6 +243,8 @@ const REFUSED: &[Asked] = &[
         &["it changes when waits end", "'sleep(1ms)' --resolution 1ms"],
     ),
     ("setTimeout", &["explain", "setTimeout"], &["oversleep ask 'setTimeout(1ms)' --on MACHINE"]),
+    ("setImmediate", &["ask", "setImmediate(f)", "--on", "linux-hz250"], &["without a timer", "'setTimeout(f, 0)'"]),
+    ("windows", &["ask", "Sleep(1)", "--on", "windows"], &["did you mean 'windows-11', 'windows-10-2004'"]),
     ("parkNanos(0)", &["ask", "parkNanos(0)", "--on", "windows-11"], &["a wait takes 1ns to 60 days"]),
 ];
 
@@ -237,6 +273,14 @@ fn every_recurring_question_is_answered_by_one_command_with_its_source() {
 fn programs_of_public_reports_are_answered_by_one_command() {
     let missing = answers(REPORTED);
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn calls_are_understood_as_they_stand_in_programs() {
+    for (call, machine, part) in PASTED {
+        let answer = words(&Home::new().run(["ask", call, "--on", machine]).fine().stdout);
+        assert!(answer.contains(part), "{call}: {answer}");
+    }
 }
 
 #[test]

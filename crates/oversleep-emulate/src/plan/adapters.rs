@@ -142,7 +142,7 @@ impl Plan {
                 self.describe(adapted, record, &one.name(), &one.evidence);
             }
         }
-        for port in port_clocks(&one.runtime.name, &self.machine.os) {
+        for port in port_clocks(&one.runtime.name, one.version.as_ref(), &self.machine.os) {
             let these = adapted.clocks.get_or_insert(ClockChoice::These(Vec::new()));
             if let (ClockChoice::These(these), Ok(ClockChoice::These(clock))) = (these, port.clock.parse()) {
                 these.extend(clock);
@@ -296,9 +296,11 @@ mod tests {
 
     #[test]
     fn erlang_reads_the_tick_count_by_which_its_timers_are_due() {
-        let adapted = plan("windows-11").adapted(&file("beam.smp"), &[], true, |_| Some([25, 0])).expect("adapters");
+        let of = |version| plan("windows-11").adapted(&file("beam.smp"), &[], true, |_| Some(version));
+        let adapted = of([22, 0]).expect("adapters");
         assert_eq!(adapted.clocks, "monotonic=get-tick-count-64".parse().ok());
-        assert_eq!(adapted.described[0].runtime, "erlang 25.0");
+        assert_eq!(adapted.described[0].runtime, "erlang 22.0");
+        assert!(of([25, 0]).is_none(), "it reads the performance counter from OTP 24 on");
     }
 
     #[test]

@@ -46,6 +46,9 @@ pub struct PortClock {
     pub runtime: String,
     /// The operating system of the machines that it applies to.
     on: String,
+    /// The first version that it no longer applies to; a version that isn't known is most likely later.
+    #[serde(default)]
+    before: Option<Version>,
     /// A Linux clock and the machine's clock that the port reads instead: `monotonic=get-tick-count-64`.
     pub clock: String,
     /// What the port does, in a sentence.
@@ -119,8 +122,14 @@ pub fn recognised(program: &Executed, version_of: impl Fn(&str) -> Option<[u32; 
 }
 
 /// The clocks that a runtime's port reads on another system.
-pub fn port_clocks<'a>(runtime: &'a str, os: &'a str) -> impl Iterator<Item = &'static PortClock> + 'a {
-    all_port_clocks(os).filter(move |port| port.runtime == runtime)
+pub fn port_clocks<'a>(
+    runtime: &'a str,
+    version: Option<&'a Version>,
+    os: &'a str,
+) -> impl Iterator<Item = &'static PortClock> + 'a {
+    let is_before = move |before: &Version| version.is_some_and(|version| version < before);
+    let applies = move |port: &&PortClock| port.before.as_ref().is_none_or(is_before);
+    all_port_clocks(os).filter(move |port| port.runtime == runtime).filter(applies)
 }
 
 /// All clocks that some runtime's port reads on another system.

@@ -33,11 +33,13 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<
     let Subject::Wait { name, request } = &question.subject else { return Vec::new() };
     let platform = machine.platform();
     let requested_ns = request.0 as f64;
-    let late_ns = answer.quantile_ns(0.5) - requested_ns;
-    let is_back_to_back = question.pace.unwrap_or(Pace::BackToBack) == Pace::BackToBack;
+    let usual = Question::of(question.subject.clone()).pace.unwrap_or(Pace::BackToBack);
+    let is_usual = question.pace.unwrap_or(Pace::BackToBack) == usual;
+    // A call at a fixed rate has deadlines, whose lateness is the answer.
+    let on_time_ns = if answer.meaning() == Meaning::Lateness { 0.0 } else { requested_ns };
+    let late_ns = answer.quantile_ns(0.5) - on_time_ns;
     if platform.id().modelled.is_none()
-        || answer.meaning() != Meaning::Itself
-        || !is_back_to_back
+        || !is_usual
         || late_ns < LATE_NS.max(requested_ns / 10.0)
     {
         return Vec::new();
@@ -45,7 +47,7 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<
     let with = |what: String, question: Question| {
         let answer = ask(machine, &question).ok()?;
         let p50_ns = answer.quantile_ns(0.5);
-        let is_better = p50_ns - requested_ns <= late_ns * WORTHWHILE && answer.min_ns() >= requested_ns;
+        let is_better = p50_ns - on_time_ns <= late_ns * WORTHWHILE && answer.min_ns() >= on_time_ns;
         is_better.then_some(Help { what, p50_ns })
     };
     let instead = |what: String, name: &str| {

@@ -68,7 +68,7 @@ impl FromStr for Subject {
 
     fn from_str(text: &str) -> Result<Subject, QuestionError> {
         let wrong = |why: String| QuestionError { text: text.to_owned(), why };
-        let typed = text.trim();
+        let typed = spans::bare(text);
         let (verb, rest) = typed.split_once('(').ok_or_else(|| wrong(FORMS.to_owned()))?;
         let argument = rest.strip_suffix(')').ok_or_else(|| wrong("the closing parenthesis is missing".to_owned()))?;
         let (verb, argument) = (verb.trim(), argument.trim());
@@ -99,6 +99,10 @@ impl FromStr for Subject {
                 Ok(Subject::Yield { name: "sleep-zero".to_owned() })
             }
             wait if is_call(wait) => {
+                if let Some((_, why)) = UNTIMED.iter().find(|(name, _)| wait.ends_with(name)) {
+                    return Err(wrong((*why).to_owned()));
+                }
+                let wait = &*spans::canonical(wait);
                 let request = spans::read(wait, argument).map_err(|error| wrong(spans::refusal(wait, &error)))?;
                 let shortest = Nanos(i64::from(!runtime_calls::call(wait).is_some_and(|call| call.takes_zero)));
                 if !(shortest..=REQUEST_MAX).contains(&request) {
@@ -117,6 +121,17 @@ impl FromStr for Subject {
 const REQUEST_MAX: Nanos = Nanos::from_secs(60 * 86_400);
 const FORMS: &str = "write a question like sleep(1ms), WAIT(DURATION), yield(NAME), step(CLOCK), cost(CLOCK), shows(CLOCK), \
                      forkjoin(blocked) or resolution()";
+
+/// What runs without a timer, by the end of its name, and what can be asked instead.
+const UNTIMED: &[(&str, &str)] = &[
+    ("setImmediate", "it runs in the next turn of the event loop, without a timer; ask 'setTimeout(f, 0)' for the shortest timer"),
+    ("nextTick", "it runs before the event loop goes on, without a timer; ask 'setTimeout(f, 0)' for the shortest timer"),
+    ("queueMicrotask", "it runs before the event loop goes on, without a timer; ask 'setTimeout(f, 0)' for the shortest timer"),
+    ("requestAnimationFrame", "it runs at the screen's next frame, not after a span; ask 'window.setTimeout(f, 16)' for a timer"),
+    ("Clock.tick", "it waits for what is left of a frame with SDL_Delay; ask 'pygame.time.wait(16)' for such a wait"),
+    ("clock.tick", "it waits for what is left of a frame with SDL_Delay; ask 'pygame.time.wait(16)' for such a wait"),
+    ("time.delay", "it keeps a CPU busy until its time is up, so it waits for none; ask 'pygame.time.wait(16)' for a wait"),
+];
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
@@ -179,15 +194,19 @@ pub const COUNT: u64 = 1_000;
 pub const FORK_JOIN_COUNT: u64 = 100;
 
 impl Question {
-    /// That subject on a machine as found, with its default count.
+    /// That subject on a machine as found, with its default count. A call that is made at a fixed rate has deadlines.
     pub fn of(subject: Subject) -> Question {
         let count = if matches!(subject, Subject::ForkJoin { .. }) { FORK_JOIN_COUNT } else { COUNT };
+        let pace = match &subject {
+            Subject::Wait { name, .. } if runtime_calls::is_at_fixed_rate(name) => Some(Pace::Periodic),
+            _ => None,
+        };
         Question {
             subject,
             conditions: Conditions::as_found(),
             neighbours: Vec::new(),
             neighbours_left: false,
-            pace: None,
+            pace,
             count,
             clock: None,
         }

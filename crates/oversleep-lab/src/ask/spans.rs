@@ -1,8 +1,8 @@
 //! The span of a question as a programmer writes it: `1ms`, or what stands in the code: `Sleep(1)`, `usleep(100)`,
 //! `time.Sleep(5 * time.Millisecond)`, `Duration::from_micros(300)`, `setTimeout(f, 1)`.
 
-use oversleep_record::Nanos;
 use oversleep_record::units::DurationError;
+use oversleep_record::{Nanos, nearest_from};
 use oversleep_system::runtime_calls;
 
 /// What a bare number means to the system's own calls, by the Windows API and POSIX; the table of runtimes' calls has
@@ -39,6 +39,50 @@ const BUILDERS: &[(&str, &str)] = &[
     ("hour", "h"),
 ];
 
+/// A call without what stands around it in the code: `await f(1)`, `f(1).await?;`, `new f(1)`, `x := f(1)`.
+pub(super) fn bare(text: &str) -> &str {
+    let mut text = text.trim();
+    // What an assignment keeps of it.
+    if let Some((name, value)) = text.split_once(" := ").or_else(|| text.split_once(" = "))
+        && !name.contains('(')
+    {
+        text = value.trim();
+    }
+    loop {
+        let before = ["await ", "new ", "return "].iter().find_map(|word| text.strip_prefix(word));
+        let shorter = before.or_else(|| [";", "?", ".await"].iter().find_map(|end| text.strip_suffix(end)));
+        match shorter {
+            Some(shorter) => text = shorter.trim(),
+            None => return text,
+        }
+    }
+}
+
+/// The known call that is meant by one as it stands in the code, after the object or the package that it is called on:
+/// `java.lang.Thread.sleep`, `executor.schedule`, `lock.acquire`, Elixir's `:timer.sleep`. A name that could be several is
+/// left as it is.
+pub(super) fn canonical(call: &str) -> String {
+    if let Some((module, function)) = call.strip_prefix(':').and_then(|call| call.split_once('.')) {
+        return canonical(&format!("{module}:{function}"));
+    }
+    // This project's own sleeps are called like some of others.
+    if runtime_calls::call(call).is_some() || call.starts_with("oversleep") {
+        return call.to_owned();
+    }
+    let starts = call.char_indices().filter(|(at, c)| *at > 0 && ".:".contains(*c)).map(|(at, _)| at + 1);
+    let rests: Vec<&str> = starts.map(|at| &call[at..]).filter(|rest| !rest.starts_with(':')).collect();
+    if let Some(rest) = rests.iter().find(|rest| runtime_calls::call(rest).is_some()) {
+        return (*rest).to_owned();
+    }
+    let only = |fits: &dyn Fn(&str) -> bool| {
+        let mut fitting = runtime_calls::names().filter(|name| fits(name));
+        fitting.next().filter(|_| fitting.next().is_none())
+    };
+    let receiver = rests.last().map(|last| move |name: &str| name.rsplit(['.', ':']).next() == Some(*last));
+    let found = only(&|name| name.eq_ignore_ascii_case(call)).or_else(|| only(&receiver?));
+    found.unwrap_or(call).to_owned()
+}
+
 /// Reads what stands between the parentheses of that call.
 ///
 /// # Errors
@@ -48,11 +92,39 @@ pub(super) fn read(call: &str, argument: &str) -> Result<Nanos, DurationError> {
         Ok(span) => return Ok(span),
         Err(error) => error,
     };
-    let as_written = match &error {
-        DurationError::NoUnit(number) => of_call(call, number),
-        _ => built(argument).or_else(|| last(call, argument)),
+    let as_written = match number(argument) {
+        Some(value) => of_call(call, value),
+        None => named(call, argument).or_else(|| built(argument)).or_else(|| last(call, argument)),
     };
     as_written.ok_or(error)
+}
+
+/// A number as it stands in the code: `1_000`, `1L`, `1e-3`, `1000 / 60`.
+fn number(text: &str) -> Option<f64> {
+    if let Some((one, other)) = text.split_once('*') {
+        return Some(number(one)? * number(other)?);
+    }
+    if let Some((one, other)) = text.rsplit_once('/') {
+        return Some(number(one)? / number(other)?);
+    }
+    let plain = text.trim().replace('_', "");
+    let digits = plain.trim_end_matches(['l', 'L', 'u', 'U', 'f', 'F', 'd', 'D', 'n']);
+    let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    digits.parse().ok().filter(|value: &f64| is_number && value.is_finite())
+}
+
+/// So many of a unit.
+fn span(value: f64, unit: &str) -> Option<Nanos> {
+    let one: Nanos = format!("1{unit}").parse().ok()?;
+    let ns = (value * one.0 as f64).round();
+    (ns >= 0.0 && ns < 1e18).then_some(Nanos(ns as i64))
+}
+
+/// The value of an argument with a name: `timeout=0.01`, `delay: 1`.
+fn named(call: &str, argument: &str) -> Option<Nanos> {
+    let (name, value) = argument.split_once('=').or_else(|| argument.split_once(": "))?;
+    let is_name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_name(name.trim()) { read(call, value.trim()).ok() } else { None }
 }
 
 /// Why that can't be read: the call isn't known, and was probably meant as another, or its number means nothing alone.
@@ -75,33 +147,34 @@ fn meant(call: &str) -> Option<&'static str> {
     if known.contains(&plain) || is_wait() {
         return None;
     }
-    let likeness =
-        |name: &str| strsim::jaro_winkler(plain, name) + f64::from(u8::from(name.eq_ignore_ascii_case(plain)));
-    let (near, alike) = known.iter().map(|name| (*name, likeness(name))).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    (alike >= ALIKE_MIN).then_some(near)
+    nearest_from(ALIKE_MIN, plain, &known)
 }
 
-fn of_call(call: &str, number: &str) -> Option<Nanos> {
+fn of_call(call: &str, value: f64) -> Option<Nanos> {
     let of_system = UNITS.iter().find(|(_, names)| names.contains(&call)).map(|(unit, _)| *unit);
     let unit = of_system.or_else(|| runtime_calls::call(call)?.unit.as_deref())?;
-    format!("{number}{unit}").parse().ok()
+    span(value, unit)
 }
 
-/// A span that the language builds: `Duration.ofMillis(1)`, `time.Millisecond`, `1, TimeUnit.MILLISECONDS`.
+/// A span that the language builds: `Duration.ofMillis(1)`, `time.Millisecond`, `1, TimeUnit.MILLISECONDS`. What a call
+/// takes before a number and its unit is no part of it: `task, 0, 10, TimeUnit.MILLISECONDS`.
 fn built(argument: &str) -> Option<Nanos> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let (mut units, mut numbers) = (Vec::new(), Vec::new());
     for word in argument.split(|c| !is_part(c)).filter(|word| !word.is_empty()) {
         if word.starts_with(|c: char| c.is_ascii_digit()) {
-            numbers.push(word);
+            numbers.push(number(word)?);
             continue;
         }
         let word = word.to_ascii_lowercase();
         units.extend(BUILDERS.iter().find(|(part, _)| word.contains(part)).map(|(_, unit)| *unit));
     }
+    let is_unit_alone = |last: &str| !last.contains(|c: char| c.is_ascii_digit());
+    let follows = argument.rsplit(',').next().is_some_and(is_unit_alone);
     match (units.as_slice(), numbers.as_slice()) {
-        ([unit], []) => format!("1{unit}").parse().ok(),
-        ([unit], [number]) => format!("{number}{unit}").parse().ok(),
+        ([unit], []) => span(1.0, unit),
+        ([unit], [value]) => span(*value, unit),
+        ([unit], [.., value]) if follows => span(*value, unit),
         _ => None,
     }
 }
@@ -110,8 +183,7 @@ fn built(argument: &str) -> Option<Nanos> {
 /// in `Thread.sleep(1, 500000)`, may both be parts of it.
 fn last(call: &str, argument: &str) -> Option<Nanos> {
     let (before, last) = argument.rsplit_once(',')?;
-    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
-    if before.split(',').all(is_number) {
+    if before.split(',').all(|text| number(text).is_some()) {
         return None;
     }
     read(call, last.trim()).ok()
@@ -144,11 +216,48 @@ mod tests {
             ("BlockingQueue.poll(1, TimeUnit.MILLISECONDS)", "1ms"),
             ("setTimeout(() => {}, 1)", "1ms"),
             ("epoll_wait(fd, events, 8, 1)", "1ms"),
+            ("Thread.sleep(1L);", "1ms"),
+            ("await Task.Delay(1)", "1ms"),
+            ("scheduler.scheduleAtFixedRate(task, 0, 10, TimeUnit.MILLISECONDS)", "10ms"),
+            ("executor.schedule(task, 10L, TimeUnit.MICROSECONDS)", "10us"),
+            ("std::this_thread::sleep_for(std::chrono::milliseconds(1))", "1ms"),
+            ("time.Sleep(1 * time.Millisecond)", "1ms"),
+            ("await asyncio.sleep(0.001)", "1ms"),
+            ("time.sleep(1e-3)", "1ms"),
+            ("time.sleep(1/1000)", "1ms"),
+            ("lock.acquire(timeout=0.01)", "10ms"),
+            ("Thread.Sleep(TimeSpan.FromMilliseconds(1))", "1ms"),
+            ("tokio::time::sleep(Duration::from_millis(1)).await?;", "1ms"),
+            ("java.lang.Thread.sleep(1)", "1ms"),
+            ("Process.sleep(1)", "1ms"),
+            (":timer.sleep(1)", "1ms"),
+            ("pygame.time.wait(1)", "1ms"),
+            ("SDL_Delay(1)", "1ms"),
+            ("new PeriodicTimer(TimeSpan.FromMilliseconds(16))", "16ms"),
+            ("setInterval(…, 16)", "16ms"),
+            ("ticker := time.NewTicker(10 * time.Millisecond)", "10ms"),
         ] {
             let Subject::Wait { request: read, .. } = text.parse().unwrap_or_else(|error| panic!("{error}")) else {
                 panic!("{text}")
             };
             assert_eq!(Ok(read), request.parse(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_is_known_whatever_it_is_called_on() {
+        for (typed, known) in [
+            ("scheduler.scheduleAtFixedRate", "scheduleAtFixedRate"),
+            ("executor.schedule", "ScheduledExecutorService.schedule"),
+            ("java.lang.Thread.sleep", "Thread.sleep"),
+            ("lock.acquire", "Lock.acquire"),
+            (":timer.sleep", "timer:sleep"),
+            ("thread.sleep", "thread.sleep"),
+            ("queue.poll", "queue.poll"),
+            ("nanosleep", "nanosleep"),
+            ("oversleep::sleep_until", "oversleep::sleep_until"),
+        ] {
+            assert_eq!(canonical(typed), known, "{typed}");
         }
     }
 

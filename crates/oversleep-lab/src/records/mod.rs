@@ -65,6 +65,7 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
         least_ms: 0,
         grid_ms: 0,
         due_by: None,
+        with_slow_counter: None,
         own_clock: None,
         on_linux: None,
         note: String::new(),
@@ -109,7 +110,7 @@ pub(crate) fn sentence(platform: &SharedPlatform, call: &CallWait, name: &str, r
         let call = if other_passes.wait == passes.wait { "" } else { &format!(" to {}", called(other_passes.wait)) };
         let until = match other.due_by.as_deref().filter(|_| other.due_by != record.due_by) {
             Some(clock) => {
-                let clock = platform.clock(clock).map_or(clock, |clock| clock.info().call);
+                let clock = other.due_by(&**platform).map_or(clock, |clock| clock.info().call);
                 format!(" and waits until {clock} shows that it has passed")
             }
             None => String::new(),

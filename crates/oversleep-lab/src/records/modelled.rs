@@ -4,12 +4,12 @@
 use oversleep_measure::runtime_waits::{
     PUBLISHED_PARKS, PUBLISHED_PARKS_NS, RULE_REQUESTS_NS, beneath, beneath_once, count, requests, rounds, tick_count,
 };
-use oversleep_measure::{Amount, Bench, Plan, Probe, SeriesRecorder};
+use oversleep_measure::{Amount, Bench, Plan, Probe, SeriesRecorder, at_fixed_rate};
 use oversleep_record::conditions::Setting;
 use oversleep_record::label;
 use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
-use oversleep_system::runtime_calls::{CallWait, Trick, all, tricks};
+use oversleep_system::runtime_calls::{CallWait, Trick, all, is_at_fixed_rate, tricks};
 use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{Platform, SharedPlatform, WaitEnd};
 
@@ -125,7 +125,8 @@ impl Call {
         series.key = series.key.span(requested).word(&id);
         series.requested_ns = Some(requested);
         series.rounded_ns = Some(record.rounds.rounded(requested));
-        series.pace = Some(Pace::BackToBack);
+        let is_at_fixed_rate = !is_duration && is_at_fixed_rate(&record.wait_name());
+        series.pace = Some(if is_at_fixed_rate { Pace::Periodic } else { Pace::BackToBack });
         series.runtime = Some(Runtime { name: record.family().to_owned(), version: record.versions.clone() });
         series.labels.set(label::BENEATH, record.wait.clone());
         let recorder = SeriesRecorder::new(series, count * u64::from(rounds));
@@ -186,6 +187,9 @@ impl Probe for Call {
     fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         self.recorder.series_mut().clock = bench.clock_name().to_owned();
         let mut waiter = bench.open_wait(&self.wait)?;
+        if self.recorder.series().pace == Some(Pace::Periodic) {
+            return at_fixed_rate(bench, &mut *waiter, self.requested, self.count, &mut self.recorder);
+        }
         let deadline = if self.recorder.series().quantity == Quantity::Lateness { self.requested } else { Nanos::ZERO };
         for _ in 0..self.count {
             if bench.stopped() {

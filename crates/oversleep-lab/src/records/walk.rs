@@ -6,7 +6,7 @@ use oversleep_measure::{Limit, Plan};
 use oversleep_model::sim::{Machine, Sim};
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
-use oversleep_record::{CommandName, Conditions, ExperimentId};
+use oversleep_record::{CommandName, Conditions, ExperimentId, Series};
 use oversleep_system::Neighbour;
 use oversleep_system::runtime_calls::call;
 use oversleep_system::tunables::names::RESOLUTION;
@@ -91,7 +91,15 @@ fn question(record: &Record, request: Nanos, count: u64, under: &Under) -> Quest
     Question { count, conditions: under.conditions(), neighbours, ..Question::of(subject) }
 }
 
-/// `ask` and `waits NAME --pace back-to-back`: each value is the same.
+/// What `ask` says of such values: how long each call took, or how late each deadline was.
+fn values(series: &Series) -> Vec<f64> {
+    let base = if series.pace == Some(Pace::Periodic) { Nanos::ZERO } else { series.requested_ns.expect("a request") };
+    let mut values: Vec<f64> = series.samples.value.iter().map(|late| (late + base.0) as f64).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// `ask` and `waits NAME` at the same pace: each value is the same.
 fn asks_and_waits_are_the_same(os: &str) {
     let mut compared = 0;
     for (turn, (name, machine)) in machines(os).into_iter().enumerate() {
@@ -102,7 +110,9 @@ fn asks_and_waits_are_the_same(os: &str) {
             for request in spans(turn, under).filter(|span| takes(record, *span)) {
                 let what = format!("{name} {} {request} {under:?}", record.wait_name());
                 let here = lab();
-                let answer = match ask(&here, &question(record, request, COUNT, under)) {
+                let question = question(record, request, COUNT, under);
+                let pace = question.pace.unwrap_or(Pace::BackToBack);
+                let answer = match ask(&here, &question) {
                     Ok(answer) => answer,
                     Err(NoAnswer::Unavailable { .. }) => {
                         let left = record.passes(|_| true).span(request, Nanos::ZERO);
@@ -116,7 +126,7 @@ fn asks_and_waits_are_the_same(os: &str) {
                 let plan = Plan {
                     subjects: vec![record.wait_name()],
                     requests: vec![request],
-                    pace: Some(Pace::BackToBack),
+                    pace: Some(pace),
                     limit: Some(Limit::Count(COUNT)),
                     conditions: under.conditions(),
                     ..Plan::default()
@@ -126,10 +136,7 @@ fn asks_and_waits_are_the_same(os: &str) {
                 let file = run_on(&measured, CommandName::Waits, &[ExperimentId::B5], plan);
                 drop(neighbour);
                 let series = file.series.iter().find(|series| series.subject == record.wait_name()).expect(&what);
-                let took = series.samples.value.iter().map(|late| late as f64 + request.0 as f64);
-                let mut took: Vec<f64> = took.collect();
-                took.sort_by(f64::total_cmp);
-                assert_eq!(took, answer.values_ns(), "{what}");
+                assert_eq!(values(series), answer.values_ns(), "{what}");
                 compared += 1;
             }
         }
@@ -158,7 +165,7 @@ fn runtimes_and_asks_are_the_same(os: &str) {
             for (record, request) in of(os).flat_map(|record| spans.iter().map(move |span| (record, *span))) {
                 let Ok(answer) = ask(&lab(), &question(record, request, MANY, &under)) else { continue };
                 let what = format!("{name} {} {request} {under:?}", record.wait_name());
-                let is_it = |series: &&oversleep_record::Series| {
+                let is_it = |series: &&Series| {
                     let is_its = |runtime: &oversleep_record::series::Runtime| {
                         runtime.name == record.family() && runtime.version == record.versions
                     };
@@ -168,9 +175,7 @@ fn runtimes_and_asks_are_the_same(os: &str) {
                             || record.id.ends_with(&format!("/{}", series.subject)))
                 };
                 let series = file.series.iter().find(is_it).unwrap_or_else(|| panic!("{what}"));
-                let mut took: Vec<f64> =
-                    series.samples.value.iter().map(|late| late as f64 + request.0 as f64).collect();
-                took.sort_by(f64::total_cmp);
+                let took = values(series);
                 let (took, answered) = (took[(took.len() - 1) / 2], answer.quantile_ns(0.5));
                 // What ends by a clock or a grid of the runtime's own depends on when it began: one step or the other.
                 let apart = match record {
@@ -199,6 +204,11 @@ fn one_call_is_the_same_wait_however_it_is_asked_on_linux() {
 #[test]
 fn one_call_is_the_same_wait_however_it_is_asked_on_macos() {
     asks_and_waits_are_the_same("macos");
+}
+
+#[test]
+fn runtimes_makes_the_waits_that_ask_makes_on_windows() {
+    runtimes_and_asks_are_the_same("windows");
 }
 
 #[test]

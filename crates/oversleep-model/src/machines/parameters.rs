@@ -174,19 +174,12 @@ pub(super) fn path_of(typed: &str) -> Result<String, String> {
     }
 }
 
-/// The parameter whose last part has the most pairs of letters in common with what was typed, if there are enough.
+/// The parameter whose last part is the most similar to what was typed, if one is.
 fn nearest(typed: &str) -> Option<&'static str> {
-    let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_lowercase();
-    let pairs = |text: &str| text.as_bytes().windows(2).map(<[u8]>::to_vec).collect::<Vec<_>>();
-    let given = pairs(&last(typed));
-    let alike = |known: &str| {
-        let known = pairs(&last(known));
-        let shared = given.iter().filter(|pair| known.contains(pair)).count();
-        2.0 * shared as f64 / (given.len() + known.len()).max(1) as f64
-    };
-    let all = PARAMETERS.iter().map(|known| (known.path, alike(known.path)));
-    let (near, likeness) = all.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    (likeness >= 0.3).then_some(near)
+    let last = |path: &'static str| path.rsplit('.').next().unwrap_or(path);
+    let lasts: Vec<&str> = PARAMETERS.iter().map(|known| last(known.path)).collect();
+    let near = oversleep_record::nearest(typed.rsplit('.').next().unwrap_or(typed), &lasts)?;
+    PARAMETERS.iter().map(|known| known.path).find(|path| last(path) == near)
 }
 
 #[cfg(test)]

@@ -53,9 +53,10 @@ pub struct AskArgs {
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
     pub count: Option<u64>,
 
-    /// How the waits follow one another
-    #[arg(long, value_name = "PACE", value_enum, default_value = "back-to-back")]
-    pub pace: PaceArg,
+    /// How the waits follow one another [default: back-to-back; periodic for calls at a fixed rate, like
+    /// scheduleAtFixedRate]
+    #[arg(long, value_name = "PACE", value_enum)]
+    pub pace: Option<PaceArg>,
 
     #[command(flatten)]
     pub conditions: ConditionArgs,

@@ -62,6 +62,10 @@ pub struct Call {
     /// Whether programs give it a span of zero, for which it may wait nevertheless.
     #[serde(default)]
     pub takes_zero: bool,
+    /// Whether it is due at multiples of its span from its first call on, so that a late one makes the next interval
+    /// shorter.
+    #[serde(default)]
+    pub fixed_rate: bool,
     /// What the thread does in it.
     #[serde(default)]
     pub thread: Thread,
@@ -123,6 +127,11 @@ pub(super) fn calls() -> &'static [Call] {
 pub fn call(name: &str) -> Option<&'static Call> {
     let plain = name.split(['(', '@']).next().unwrap_or(name);
     ALL.call.iter().find(|call| call.names.iter().any(|known| known == plain))
+}
+
+/// Whether calls of that name are due at multiples of their span.
+pub fn is_at_fixed_rate(name: &str) -> bool {
+    call(name).is_some_and(|call| call.fixed_rate)
 }
 
 /// The names of all calls of which something holds everywhere.

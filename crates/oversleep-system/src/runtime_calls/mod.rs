@@ -15,7 +15,11 @@ use std::collections::BTreeSet;
 use oversleep_record::Nanos;
 use serde::{Deserialize, Serialize};
 
-pub use known::{Call, Thread, Trick, all, call, can_call_library, document, families, names, read, tricks};
+use crate::{Clock, Platform};
+
+pub use known::{
+    Call, Thread, Trick, all, call, can_call_library, document, families, is_at_fixed_rate, names, read, tricks,
+};
 pub use rule::Rule;
 pub use version::{Version, VersionError};
 pub use wait::{CallWait, wait};
@@ -68,6 +72,9 @@ pub struct Record {
     /// The clock that decides whether its time is up, if that is not what ends its wait: it waits again until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_by: Option<String>,
+    /// What decides instead where that clock, a counter, is slow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with_slow_counter: Option<SlowCounter>,
     /// The clock by which its programs measure, if that moves in steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_clock: Option<OwnClock>,
@@ -95,6 +102,16 @@ pub struct Otherwise {
     pub wait: String,
     /// How it rounds before that.
     pub rounds: Rule,
+}
+
+/// What decides whether a call's time is up where a counter is slow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlowCounter {
+    /// It counts less often in a second.
+    pub below_hz: u64,
+    /// The clock that decides then.
+    pub due_by: String,
 }
 
 /// The clock by which programs of a runtime measure.
@@ -230,6 +247,16 @@ impl Record {
     pub fn overlaps(&self, other: &Record) -> bool {
         let (Some(one), Some(two)) = (&self.from, &other.from) else { return false };
         self.covers(two) || other.covers(one)
+    }
+
+    /// The clock that decides on that platform whether its time is up, if that is not what ends its wait.
+    pub fn due_by<'a>(&self, platform: &'a dyn Platform) -> Option<&'a dyn Clock> {
+        let clock = platform.clock(self.due_by.as_deref()?)?;
+        let is_slow = |slow: &&SlowCounter| clock.stated_frequency_hz().is_some_and(|hz| hz < slow.below_hz);
+        match self.with_slow_counter.as_ref().filter(is_slow) {
+            Some(slow) => platform.clock(&slow.due_by),
+            None => Some(clock),
+        }
     }
 
     /// What it passes on, on a machine that has those waits.

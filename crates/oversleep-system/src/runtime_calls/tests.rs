@@ -17,7 +17,8 @@ fn each_record_names_waits_that_exist_and_is_told_from_all_others() {
         for wait in waits {
             assert!(waits::of(&record.system).iter().any(|info| info.name == wait), "{id}: no wait {wait}");
         }
-        let clocks = record.due_by.iter().chain(record.own_clock.as_ref().map(|own| &own.clock));
+        let slow = record.with_slow_counter.as_ref().map(|slow| &slow.due_by);
+        let clocks = record.due_by.iter().chain(slow).chain(record.own_clock.as_ref().map(|own| &own.clock));
         for clock in clocks {
             assert!(crate::clocks::of(&record.system).iter().any(|info| info.name == clock), "{id}: no clock {clock}");
         }

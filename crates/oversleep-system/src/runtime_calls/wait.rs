@@ -117,7 +117,7 @@ impl Waiter for CallWaiter {
             let tunable = self.platform.tunable(RESOLUTION)?;
             tunable.apply(&Setting::Nanos(period)).1
         });
-        let due_by = self.record.due_by.as_deref().and_then(|name| self.platform.clock(name));
+        let due_by = self.record.due_by(&*self.platform);
         let shown = || {
             let (clock, second) = (due_by?, 1_000_000_000);
             let raw = i128::from(clock.read()) * second / i128::from(clock.stated_frequency_hz()?.max(1));

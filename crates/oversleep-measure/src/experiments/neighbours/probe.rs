@@ -281,6 +281,7 @@ impl Probe for NeighbourProbe {
             time_max: self.time,
             round: self.rounds_run,
             tick: None,
+            waits_again: false,
         };
         self.rounds_run += 1;
         let mut neighbours = Neighbours::new();
