@@ -169,7 +169,10 @@ pub(super) fn finding(change: &Change) -> Option<Finding> {
         count => {
             let [least, most] = [ratios().fold(f64::MAX, f64::min), ratios().fold(0.0, f64::max)].map(words::factor);
             let range = if least == most { least } else { format!("{least} to {most}") };
-            format!("{count} of {} figures are {range} times as late as before, most of all this one: ", change.rows.len())
+            format!(
+                "{count} of {} figures are {range} times as late as before, most of all this one: ",
+                change.rows.len()
+            )
         }
     };
     let (fact, from, to, kind) = (&change.fact, &change.from, &change.to, &change.kind);

@@ -190,8 +190,8 @@ pub struct HostRow {
     pub p99_by_part_ns: [Option<f64>; Part::ALL.len()],
     /// p99 of that wait in the worst quarter of each day: that in which it is largest.
     pub p99_by_day_ns: Vec<Option<f64>>,
-    /// How many times as late as its group that wait is, in p50 or p99, in the worst quarter of each day: that in which it is
-    /// latest beside its group.
+    /// How many times as late as its group that wait is, in p50 or p99, in the worst quarter of each day: that in which it
+    /// is latest beside its group.
     pub times_group_by_day: Vec<Option<f64>>,
     /// The ids of the findings that name it.
     pub findings: Vec<&'static str>,
