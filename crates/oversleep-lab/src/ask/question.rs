@@ -124,13 +124,28 @@ const FORMS: &str = "write a question like sleep(1ms), WAIT(DURATION), yield(NAM
 
 /// What runs without a timer, by the end of its name, and what can be asked instead.
 const UNTIMED: &[(&str, &str)] = &[
-    ("setImmediate", "it runs in the next turn of the event loop, without a timer; ask 'setTimeout(f, 0)' for the shortest timer"),
-    ("nextTick", "it runs before the event loop goes on, without a timer; ask 'setTimeout(f, 0)' for the shortest timer"),
-    ("queueMicrotask", "it runs before the event loop goes on, without a timer; ask 'setTimeout(f, 0)' for the shortest timer"),
-    ("requestAnimationFrame", "it runs at the screen's next frame, not after a span; ask 'window.setTimeout(f, 16)' for a timer"),
+    (
+        "setImmediate",
+        "it runs in the next turn of the event loop, without a timer; ask 'setTimeout(f, 0)' for the shortest timer",
+    ),
+    (
+        "nextTick",
+        "it runs before the event loop goes on, without a timer; ask 'setTimeout(f, 0)' for the shortest timer",
+    ),
+    (
+        "queueMicrotask",
+        "it runs before the event loop goes on, without a timer; ask 'setTimeout(f, 0)' for the shortest timer",
+    ),
+    (
+        "requestAnimationFrame",
+        "it runs at the screen's next frame, not after a span; ask 'window.setTimeout(f, 16)' for a timer",
+    ),
     ("Clock.tick", "it waits for what is left of a frame with SDL_Delay; ask 'pygame.time.wait(16)' for such a wait"),
     ("clock.tick", "it waits for what is left of a frame with SDL_Delay; ask 'pygame.time.wait(16)' for such a wait"),
-    ("time.delay", "it keeps a CPU busy until its time is up, so it waits for none; ask 'pygame.time.wait(16)' for a wait"),
+    (
+        "time.delay",
+        "it keeps a CPU busy until its time is up, so it waits for none; ask 'pygame.time.wait(16)' for a wait",
+    ),
 ];
 
 fn is_name(text: &str) -> bool {
