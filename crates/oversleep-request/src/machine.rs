@@ -45,7 +45,8 @@ const SYSTEMS: &[(&str, &[&str])] = &[
 ];
 
 /// Machines of today, the one that most people have first. Where a name fits several, these are suggested before all others.
-const CURRENT: &[&str] = &["windows-11", "windows-10-2004", "windows-server-2025", "macos-14-m1", "linux-hz250", "linux-hz1000"];
+const CURRENT: &[&str] =
+    &["windows-11", "windows-10-2004", "windows-server-2025", "macos-14-m1", "linux-hz250", "linux-hz1000"];
 
 /// The machines that were probably meant: those whose name has every word of it, or whose title has, or the one with the
 /// most similar name, or those of its system.

@@ -205,6 +205,26 @@ const REPORTED: &[Asked] = &[
         ],
     ),
     (
+        "Why does my Python's time.sleep(0.001) take 15 ms on Windows 10, and what now?",
+        &["ask", "time.sleep(0.001)", "--version", "3.10", "--on", "windows-10-2004"],
+        &["15.6 ms", "interrupts come every 15.6 ms", "time.sleep of CPython since 3.11: 1.5 ms"],
+    ),
+    (
+        "LockSupport.parkNanos or Thread.sleep on Windows 11, for a back-off of 1 ms in JDK 17?",
+        &["ask", "LockSupport.parkNanos(1_000_000)", "Thread.sleep(1)", "--version", "17", "--on", "windows-11"],
+        &["Thread.sleep, where nothing has to wake the thread earlier: 2 ms", "It holds 1 ms meanwhile"],
+    ),
+    (
+        "setInterval(…, 16) in a tab in the background, in Chrome",
+        &["ask", "background.setInterval(…, 16)", "--on", "windows-11"],
+        &["16 ms becomes 1 s", "of Chromium", "once a second at most"],
+    ),
+    (
+        "And if one doesn't know that name?",
+        &["ask", "setInterval(…, 16)", "--on", "windows-11"],
+        &["of Node", "can be asked as background.setInterval, window.setInterval"],
+    ),
+    (
         "And before it read the performance counter?",
         &["ask", ":timer.sleep(1)", "--version", "22", "--on", "windows-11", "--resolution", "1ms"],
         &["15.6 ms", "the runtime then waits again until GetTickCount64 shows", "OTP 22.0.7"],
@@ -215,11 +235,7 @@ const REPORTED: &[Asked] = &[
 const PASTED: &[(&str, &str, &str)] = &[
     ("Thread.sleep(1L)", "windows-11", "Thread.sleep of the JDK"),
     ("await Task.Delay(1)", "windows-11", "Task.Delay of .NET"),
-    (
-        "scheduler.scheduleAtFixedRate(task, 0, 10, TimeUnit.MILLISECONDS)",
-        "windows-11",
-        "lateness of each deadline",
-    ),
+    ("scheduler.scheduleAtFixedRate(task, 0, 10, TimeUnit.MILLISECONDS)", "windows-11", "lateness of each deadline"),
     ("std::this_thread::sleep_for(std::chrono::milliseconds(1))", "linux-hz250", "sleep_for"),
     ("time.Sleep(1 * time.Millisecond)", "windows-11", "Go since 1.23"),
     ("await asyncio.sleep(0.001)", "windows-11", "CPython 3.13.5"),

@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
-use oversleep_system::runtime_calls::{self, CallWait, Record, Thread, can_call_library};
+use oversleep_system::runtime_calls::{self, CallWait, Evidence, Record, Thread, can_call_library};
 use oversleep_system::waits::SLEEP_UNTIL;
 use oversleep_system::{Family, Platform, Wait, examples};
 
@@ -10,6 +10,7 @@ use super::answer::{Answer, Meaning};
 use super::calls::of_runtime;
 use super::measured::ask;
 use super::question::{Question, Subject};
+use crate::records::version_words;
 use crate::session::Laboratory;
 
 /// What helps, and what the call took with it.
@@ -38,14 +39,13 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<
     // A call at a fixed rate has deadlines, whose lateness is the answer.
     let on_time_ns = if answer.meaning() == Meaning::Lateness { 0.0 } else { requested_ns };
     let late_ns = answer.quantile_ns(0.5) - on_time_ns;
-    if platform.id().modelled.is_none()
-        || !is_usual
-        || late_ns < LATE_NS.max(requested_ns / 10.0)
-    {
+    if platform.id().modelled.is_none() || !is_usual || late_ns < LATE_NS.max(requested_ns / 10.0) {
         return Vec::new();
     }
+    // A newer version of a runtime may be asked, too.
+    let any_version = Laboratory::on(machine.platform.clone());
     let with = |what: String, question: Question| {
-        let answer = ask(machine, &question).ok()?;
+        let answer = ask(&any_version, &question).ok()?;
         let p50_ns = answer.quantile_ns(0.5);
         let is_better = p50_ns - on_time_ns <= late_ns * WORTHWHILE && answer.min_ns() >= on_time_ns;
         is_better.then_some(Help { what, p50_ns })
@@ -67,7 +67,8 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<
     let library = may_block.then(|| {
         instead(format!("this project's library, which spins at the end ({})", SLEEP_UNTIL.name), SLEEP_UNTIL.name)
     });
-    [setting, best, library.flatten()].into_iter().flatten().collect()
+    let newer = call.and_then(newer).and_then(|(what, name)| instead(what, &name));
+    [setting, best, newer, library.flatten()].into_iter().flatten().collect()
 }
 
 /// The setting that makes waits of this system finer, unless the question has it already.
@@ -105,6 +106,19 @@ fn other_calls(platform: &dyn Platform, call: &Record) -> Vec<(String, String)> 
         (what, one.wait_name())
     };
     runtime_calls::all().iter().filter(fits).map(named).collect()
+}
+
+/// The same call of the runtime's newest version, if the call is of an older one.
+fn newer(call: &Record) -> Option<(String, String)> {
+    let fits = |one: &&Record| {
+        one.system == call.system
+            && one.family() == call.family()
+            && one.evidence == Evidence::Published
+            && one.names[0] == call.names[0]
+            && one.from > call.from
+    };
+    let newest = runtime_calls::all().iter().filter(fits).max_by(|one, other| one.from.cmp(&other.from))?;
+    Some((format!("{} of {}", newest.names[0], version_words(newest)), newest.wait_name()))
 }
 
 /// The system's other sleeps and timers, for a sleep or timer. What only one language calls is none of them.
@@ -188,6 +202,13 @@ mod tests {
             }
         }
         assert!(questions > 1_500 && helped > 500, "{questions} {helped}");
+    }
+
+    #[test]
+    fn an_old_version_is_told_of_a_newer_one_that_is_better() {
+        let of_python = texts("windows-11", "time.sleep@python-3.10(1ms)");
+        assert!(of_python.contains(&"time.sleep of CPython since 3.11".to_owned()), "{of_python:?}");
+        assert!(texts("windows-11", "time.sleep(20ms)").iter().all(|help| !help.contains("CPython")));
     }
 
     #[test]

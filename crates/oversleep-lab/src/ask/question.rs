@@ -122,15 +122,17 @@ const REQUEST_MAX: Nanos = Nanos::from_secs(60 * 86_400);
 const FORMS: &str = "write a question like sleep(1ms), WAIT(DURATION), yield(NAME), step(CLOCK), cost(CLOCK), shows(CLOCK), \
                      forkjoin(blocked) or resolution()";
 
+const NO_TIMER: &str = "it runs without a timer; ask 'setTimeout(f, 0)' for the shortest one";
+const REST_OF_FRAME: &str = "it waits for what is left of a frame; ask 'pygame.time.wait(16)' for such a wait";
 /// What runs without a timer, by the end of its name, and what can be asked instead.
 const UNTIMED: &[(&str, &str)] = &[
-    ("setImmediate", "it runs in the next turn of the event loop, without a timer; ask 'setTimeout(f, 0)' for the shortest timer"),
-    ("nextTick", "it runs before the event loop goes on, without a timer; ask 'setTimeout(f, 0)' for the shortest timer"),
-    ("queueMicrotask", "it runs before the event loop goes on, without a timer; ask 'setTimeout(f, 0)' for the shortest timer"),
-    ("requestAnimationFrame", "it runs at the screen's next frame, not after a span; ask 'window.setTimeout(f, 16)' for a timer"),
-    ("Clock.tick", "it waits for what is left of a frame with SDL_Delay; ask 'pygame.time.wait(16)' for such a wait"),
-    ("clock.tick", "it waits for what is left of a frame with SDL_Delay; ask 'pygame.time.wait(16)' for such a wait"),
-    ("time.delay", "it keeps a CPU busy until its time is up, so it waits for none; ask 'pygame.time.wait(16)' for a wait"),
+    ("setImmediate", NO_TIMER),
+    ("nextTick", NO_TIMER),
+    ("queueMicrotask", NO_TIMER),
+    ("requestAnimationFrame", "it runs at the screen's next frame; ask 'window.setTimeout(f, 16)' for a timer"),
+    ("Clock.tick", REST_OF_FRAME),
+    ("clock.tick", REST_OF_FRAME),
+    ("time.delay", "it keeps a CPU busy until its time is up; ask 'pygame.time.wait(16)' for a wait"),
 ];
 
 fn is_name(text: &str) -> bool {

@@ -117,7 +117,7 @@ fn number(text: &str) -> Option<f64> {
 fn span(value: f64, unit: &str) -> Option<Nanos> {
     let one: Nanos = format!("1{unit}").parse().ok()?;
     let ns = (value * one.0 as f64).round();
-    (ns >= 0.0 && ns < 1e18).then_some(Nanos(ns as i64))
+    (0.0..1e18).contains(&ns).then_some(Nanos(ns as i64))
 }
 
 /// The value of an argument with a name: `timeout=0.01`, `delay: 1`.

@@ -133,7 +133,7 @@ pub(crate) fn sentence(platform: &SharedPlatform, call: &CallWait, name: &str, r
 }
 
 /// A record's runtime and versions, each once: `OpenJDK 8 to 20`, `CPython 3.9`.
-fn version_words(record: &Record) -> String {
+pub(crate) fn version_words(record: &Record) -> String {
     let (runtime, versions) = (&record.runtime, &record.versions);
     let is_said = runtime.starts_with("the ") || versions.contains(runtime.as_str());
     match runtime.contains(|letter: char| letter.is_ascii_digit()) {

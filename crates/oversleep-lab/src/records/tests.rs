@@ -110,7 +110,7 @@ fn a_timer_that_the_tick_count_ends_is_no_finer_under_a_resolution() {
     let subject = Subject::Wait { name: "receive-after@erlang-25".to_owned(), request: Nanos::from_millis(1) };
     let conditions = Conditions::as_found().with(RESOLUTION, Setting::Nanos(HELD));
     let answer = ask(&slow, &Question { count: 40, conditions, ..Question::of(subject) }).expect("an answer");
-    assert!(answer.quantile_ns(0.5) > 15e6, "the runtime takes no such counter");
+    assert!(answer.mean_ns() > 15e6, "the runtime takes no such counter");
 }
 
 /// Wake-ups differ from wait to wait, the rules don't.
@@ -145,7 +145,10 @@ fn runtimes_makes_the_waits_that_ask_makes_on_every_machine() {
             // What is made at a fixed rate has deadlines.
             let base = if series.pace == Some(Pace::Periodic) { 0.0 } else { 1e6 };
             let late = series.samples.value.iter().map(|late| late as f64 + base).collect();
-            assert_eq!(median(late), median(answer.values_ns().to_vec()), "{machine} {name}");
+            let (measured, answered) = (median(late), median(answer.values_ns().to_vec()));
+            // The phase of its deadlines to the system's ticks depends on when it began.
+            let apart = if series.pace == Some(Pace::Periodic) { 16e6 } else { 0.0 };
+            assert!((measured - answered).abs() <= apart, "{machine} {name}: {measured} and {answered}");
             compared += 1;
         }
     }

@@ -177,9 +177,17 @@ fn runtimes_and_asks_are_the_same(os: &str) {
                 let series = file.series.iter().find(is_it).unwrap_or_else(|| panic!("{what}"));
                 let took = values(series);
                 let (took, answered) = (took[(took.len() - 1) / 2], answer.quantile_ns(0.5));
-                // What ends by a clock or a grid of the runtime's own depends on when it began: one step or the other.
+                // What ends by a clock or a grid of the runtime's own depends on when it began: one step or the other. So does
+                // the phase of deadlines at a fixed rate to the system's ticks, and what is left of them, after which macOS postpones.
+                let is_at_fixed_rate = series.pace == Some(Pace::Periodic);
                 let apart = match record {
                     _ if record.grid_ms > 0 || record.due_by.is_some() => Nanos::from_millis(16),
+                    _ if is_at_fixed_rate && os == "linux" => HELD,
+                    _ if is_at_fixed_rate => Nanos::from_millis(16),
+                    // Such a timer has a grid of half a millisecond, on which the next wait begins.
+                    _ if record.wait == "waitable-timer-high-resolution" => Nanos::from_micros(520),
+                    // macOS postpones by a share of the span, so by more after one step more.
+                    _ if record.rounds == Rule::RoundsUpToGrid && os == "macos" => Nanos(HELD.0 * 5 / 4),
                     _ if record.rounds == Rule::RoundsUpToGrid => HELD,
                     _ => Nanos::ZERO,
                 };

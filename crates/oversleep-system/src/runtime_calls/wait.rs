@@ -9,7 +9,8 @@ use super::{HELD, Passes, Record, Rule, find, known};
 use crate::tunables::names::RESOLUTION;
 use crate::waits;
 use crate::{
-    Family, Granularity, Platform, Restore, SharedPlatform, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
+    Clock, Family, Granularity, Platform, Restore, SharedPlatform, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter,
+    ZeroMeans,
 };
 
 /// One record as a wait.
@@ -118,21 +119,30 @@ impl Waiter for CallWaiter {
             tunable.apply(&Setting::Nanos(period)).1
         });
         let due_by = self.record.due_by(&*self.platform);
-        let shown = || {
-            let (clock, second) = (due_by?, 1_000_000_000);
-            let raw = i128::from(clock.read()) * second / i128::from(clock.stated_frequency_hz()?.max(1));
-            i64::try_from(raw).ok().map(Nanos)
-        };
-        let (began, mut left, mut from) = (shown(), span, now);
+        let shown = || due_by.map(Clock::read);
+        let hz = due_by.and_then(Clock::stated_frequency_hz).unwrap_or(1).max(1);
+        let (mut seen, mut passed) = (shown(), Nanos::ZERO);
+        let (mut left, mut from) = (span, now);
         let ended = loop {
             let ended = self.beneath.wait(Target { remaining: left, deadline: from + left });
-            let passed = shown().zip(began).map_or(span, |(now, began)| now - began);
+            let read = shown();
+            passed = read.zip(seen).map_or(span, |(read, seen)| passed + between(seen, read, hz));
             if passed >= span || !matches!(ended, WaitEnd::TimedOut) {
                 break ended;
             }
-            (left, from) = (span - passed, self.platform.now());
+            // What is left is whole milliseconds again: these runtimes never ask for less.
+            (seen, left, from) = (read, Rule::RoundsUp.rounded(span - passed), self.platform.now());
         };
         drop(held);
         ended
     }
+}
+
+/// What passed between two reads of a clock. One that went back has begun again after its 32 bits.
+fn between(earlier: u64, later: u64, hz: u64) -> Nanos {
+    let counts = match later >= earlier {
+        true => later - earlier,
+        false => u64::from((later as u32).wrapping_sub(earlier as u32)),
+    };
+    Nanos(i64::try_from(i128::from(counts) * 1_000_000_000 / i128::from(hz)).unwrap_or(i64::MAX))
 }
