@@ -2,10 +2,11 @@
 
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
-pub use oversleep_record::nearest;
 use oversleep_report::words::capitalised;
 
 use crate::refusal::Refusal;
+
+pub use oversleep_record::nearest;
 
 /// The most names that an error lists.
 const LISTED: usize = 20;

@@ -35,7 +35,10 @@ pub fn check(cross: &mut Cross) {
     }
     let mut tests = toolchain.cargo("test", &cross.root);
     tests.env(toolchain.variable("LINKER"), LINKER);
-    tests.args(super::tested(&cross.root)).args(["-p", "oversleep-report", "-p", "oversleep-cli"]).arg("--no-fail-fast");
+    tests
+        .args(super::tested(&cross.root))
+        .args(["-p", "oversleep-report", "-p", "oversleep-cli"])
+        .arg("--no-fail-fast");
     // A program under Wine can't start the host's cargo to find the snapshots.
     tests.env("INSTA_WORKSPACE_ROOT", format!("Z:{}", cross.root.display()));
     if cross.only_compiles {

@@ -12,8 +12,13 @@ use super::trial;
 use super::yard::{Refusal, Yard, run};
 
 /// Folders that are removed with the package unless another one has them, too.
-const OWN_FOLDERS: &[&str] =
-    &["usr/share/doc/oversleep", "usr/share/fish", "usr/share/licenses/oversleep", "usr/share/oversleep", "usr/share/zsh"];
+const OWN_FOLDERS: &[&str] = &[
+    "usr/share/doc/oversleep",
+    "usr/share/fish",
+    "usr/share/licenses/oversleep",
+    "usr/share/oversleep",
+    "usr/share/zsh",
+];
 
 /// What rpm runs. The service is neither enabled nor started. One that runs goes on with the new version, and ends with the
 /// package, whose state stays, as rpm's packages do it. The number is how many versions there are afterwards.
@@ -108,7 +113,9 @@ pub fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     let needs = run(Command::new("rpm").args(["--query", "--package", "--requires"]).arg(file))?;
     let is_c_library = |need: &&str| {
         // The shell is for the scripts, which only a system with systemd needs.
-        ["libc.", "libm.", "libgcc_s.", "ld-linux", "rpmlib(", "rtld(", "/bin/sh"].iter().any(|name| need.starts_with(name))
+        ["libc.", "libm.", "libgcc_s.", "ld-linux", "rpmlib(", "rtld(", "/bin/sh"]
+            .iter()
+            .any(|name| need.starts_with(name))
     };
     if let Some(other) = needs.lines().find(|need| !is_c_library(need)) {
         return Err(Refusal::Failed(format!("it needs more than the C library: {other}")));

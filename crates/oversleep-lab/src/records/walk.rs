@@ -177,8 +177,9 @@ fn runtimes_and_asks_are_the_same(os: &str) {
                 let series = file.series.iter().find(is_it).unwrap_or_else(|| panic!("{what}"));
                 let took = values(series);
                 let (took, answered) = (took[(took.len() - 1) / 2], answer.quantile_ns(0.5));
-                // What ends by a clock or a grid of the runtime's own depends on when it began: one step or the other. So does
-                // the phase of deadlines at a fixed rate to the system's ticks, and what is left of them, after which macOS postpones.
+                // What ends by a clock or a grid of the runtime's own depends on when it began: one step or the other.
+                // So does the phase of deadlines at a fixed rate to the system's ticks, and what is left of them, after
+                // which macOS postpones.
                 let is_at_fixed_rate = series.pace == Some(Pace::Periodic);
                 let apart = match record {
                     _ if record.grid_ms > 0 || record.due_by.is_some() => Nanos::from_millis(16),

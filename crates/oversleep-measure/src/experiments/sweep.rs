@@ -1,6 +1,6 @@
-//! B2: sleeps of 1 to 15 ms, a proportional line or a flat band. They are measured one after the other: where timers end on
-//! the tick, threads that begin together wake at the same tick, and on a slow CPU each begins its sleep after the others', at
-//! another distance from the next tick.
+//! B2: sleeps of 1 to 15 ms, a proportional line or a flat band. They are measured one after the other: where timers end
+//! on the tick, threads that begin together wake at the same tick, and on a slow CPU each begins its sleep after the
+//! others', at another distance from the next tick.
 
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
