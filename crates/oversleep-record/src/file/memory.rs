@@ -75,9 +75,10 @@ impl Meter {
         self.letters = 0;
     }
 
-    pub fn letter(&mut self) {
-        self.letters += 1;
-        self.taken += 1 + u64::from(self.letters > self.longest);
+    pub fn letters(&mut self, count: u64) {
+        let before = self.letters.max(self.longest);
+        self.letters += count;
+        self.taken += count + self.letters.saturating_sub(before);
         self.longest = self.longest.max(self.letters);
     }
 
