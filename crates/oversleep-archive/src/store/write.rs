@@ -225,15 +225,24 @@ fn write_map(group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>, rows: &[
     fn map(column: Column, row: &Row) -> &BTreeMap<String, String> {
         if column == Column::Facts { &row.facts } else { &row.labels }
     }
-    let texts =
-        |is_key: bool, (key, text): (&String, &String)| ByteArray::from(if is_key { key } else { text }.as_str());
     for is_key in [true, false] {
         next(group, |writer| {
             let writer = writer.typed::<ByteArrayType>();
             rows.chunks(SOME_ROWS).try_fold(0, |count, rows| {
                 let (defined, repeated) = levels(rows.iter().map(|row| map(column, row).len()));
-                let leaf =
-                    rows.iter().flat_map(|row| map(column, row)).map(|pair| texts(is_key, pair)).collect::<Vec<_>>();
+                let (mut leaf, mut last) = (Vec::new(), 0..0);
+                for (at, row) in rows.iter().enumerate() {
+                    // The rows of a result share their facts.
+                    let is_shared = at > 0 && std::ptr::eq(map(column, row), map(column, &rows[at - 1]));
+                    let begins = leaf.len();
+                    if is_shared {
+                        leaf.extend_from_within(last);
+                    } else {
+                        let texts = map(column, row).iter().map(|(key, text)| if is_key { key } else { text });
+                        leaf.extend(texts.map(|text| ByteArray::from(text.as_str())));
+                    }
+                    last = begins..leaf.len();
+                }
                 Ok(count + writer.write_batch(&leaf, Some(&defined), Some(&repeated))?)
             })
         })?;
