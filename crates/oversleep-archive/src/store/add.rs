@@ -137,6 +137,7 @@ impl<'a> Adding<'a> {
 
     /// Ends the file of each day, and gives it its name.
     fn end_days(&mut self) -> Result<(), StoreError> {
+        self.turn.keep_names()?;
         for (name, day) in &mut self.days {
             let Some(writer) = day.writer.take() else { continue };
             let folder = self.archive.day(name);

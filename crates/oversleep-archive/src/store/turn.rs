@@ -51,11 +51,15 @@ impl Turn {
             }
             let source = format!("{:016x}", random());
             self.names.execute("INSERT INTO machines (name, source) VALUES (?1, ?2)", [name, &source])?;
-            // Before any row with it: a machine never gets a second one, whenever this process ends.
-            self.names.execute_batch("COMMIT; BEGIN IMMEDIATE")?;
             Ok(source)
         };
         source().map_err(|error: rusqlite::Error| fault(&self.path, &error))
+    }
+
+    /// Keeps the names so far. Call it before any row with them is in the archive: a machine never gets a second text,
+    /// whenever this process ends.
+    pub fn keep_names(&self) -> Result<(), StoreError> {
+        self.names.execute_batch("COMMIT; BEGIN IMMEDIATE").map_err(|error| fault(&self.path, &error))
     }
 }
 

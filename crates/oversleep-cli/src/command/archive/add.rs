@@ -30,13 +30,13 @@ pub(super) fn run(add: Add) -> Result<Exit, Failure> {
     let mut adding = Adding::begin(&archive, digits).map_err(|error| failed(&error))?;
     let (mut results, mut rows, mut already, mut undated) = (0_u64, 0, 0_u64, 0_u64);
     let mut unusable = Vec::new();
-    for (path, result) in add.files.chunks(readers()).flat_map(read) {
+    each(&add.files, |path, result| {
         // One file that can't be used doesn't keep the others out.
         let result = match result {
             Ok(result) => result,
             Err(error) => {
                 unusable.push(error.to_string());
-                continue;
+                return Ok(());
             }
         };
         undated += u64::from(result.taken_unix_s.is_none());
@@ -53,7 +53,8 @@ pub(super) fn run(add: Add) -> Result<Exit, Failure> {
             }
             Added::Nothing => message::warning(&format!("'{}' has no series with values", path.display())),
         }
-    }
+        Ok(())
+    })?;
     let files = adding.finish().map_err(|error| failed(&error))?;
     if undated > 0 {
         message::note(&format!(
@@ -79,13 +80,23 @@ fn readers() -> usize {
     thread::available_parallelism().map_or(1, |cpus| cpus.get().min(READERS_MAX))
 }
 
-/// Reads these files at the same time.
-fn read(paths: &[PathBuf]) -> Vec<(&PathBuf, Result<ResultFile, Failure>)> {
+/// Reads these files, some at a time and some ahead of those that are added, and adds each in their order.
+fn each(
+    paths: &[PathBuf],
+    mut add: impl FnMut(&Path, Result<ResultFile, Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let one = |path: &PathBuf| reading::read_reduced(path, "archive add DIR -", without_samples);
     thread::scope(|scope| {
-        let reading: Vec<_> = paths.iter().map(|path| (path, scope.spawn(move || one(path)))).collect();
-        let read = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-        reading.into_iter().map(|(path, thread)| (path, read(thread))).collect()
+        let read = |path| (path, scope.spawn(move || one(path)));
+        let mut batches = paths.chunks(readers()).map(|some| some.iter().map(read).collect::<Vec<_>>());
+        let mut ahead = batches.next();
+        while let Some(batch) = ahead {
+            ahead = batches.next();
+            for (path, thread) in batch {
+                add(path, thread.join().unwrap_or_else(|panic| resume_unwind(panic)))?;
+            }
+        }
+        Ok(())
     })
 }
 
