@@ -139,13 +139,13 @@ fn used(database: &Connection, statement: &str) -> Result<Used, SqlError> {
             }
         }
     }))?;
-    let prepared = database.prepare(statement).map(drop);
+    // VACUUM INTO asks for no permission.
+    let prepared = database.prepare(statement).map(|statement| statement.readonly());
     database.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
     let (used, changes) = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if changes {
+    if changes || !prepared? {
         return Err(SqlError::Changes);
     }
-    prepared?;
     Ok(used)
 }
 

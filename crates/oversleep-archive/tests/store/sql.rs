@@ -81,6 +81,7 @@ fn a_statement_can_only_read() {
         &format!("ATTACH '{}' AS other", other.display()),
         "CREATE TABLE a (b)",
         "PRAGMA user_version = 3",
+        &format!("VACUUM INTO '{}'", other.display()),
     ] {
         let error = ask(home.path(), statement).unwrap_err();
         assert!(matches!(error, SqlError::Changes), "{statement}: {error}");

@@ -3,13 +3,13 @@
 //! Every length is checked against the data, and decompression stops at the size of the largest possible histogram, so
 //! a file can't make the reader take more memory than that.
 
-use std::io::{Read, Write as _};
+use std::cell::RefCell;
+use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::bufread::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use flate2::{Compression, Decompress, FlushDecompress, Status};
 
 use super::buckets::{BUCKETS, HIGHEST, SIGNIFICANT_DIGITS};
 use super::codec;
@@ -112,18 +112,32 @@ pub(super) fn decompressed_counts(compressed: &[u8]) -> Vec<u8> {
     plain
 }
 
+thread_local! {
+    /// A decoder has 43 KB, which took longer to prepare than most payloads take to decode.
+    static DECODER: RefCell<Decompress> = RefCell::new(Decompress::new(true));
+}
+
 /// Decompresses data, if the result isn't longer than the longest histogram and nothing follows it.
 fn decompressed(compressed: &[u8]) -> Result<Vec<u8>, String> {
-    let mut decoder = ZlibDecoder::new(compressed);
-    let mut plain = Vec::new();
-    decoder.by_ref().take(PLAIN_BYTES_MAX as u64 + 1).read_to_end(&mut plain).map_err(|error| error.to_string())?;
-    if plain.len() > PLAIN_BYTES_MAX {
-        return Err("it is longer than any histogram".to_owned());
-    }
-    if decoder.total_in() != compressed.len() as u64 {
-        return Err("something follows its end".to_owned());
-    }
-    Ok(plain)
+    DECODER.with_borrow_mut(|decoder| {
+        decoder.reset(true);
+        let mut plain = Vec::new();
+        loop {
+            plain.reserve(plain.len().max(128));
+            let rest = &compressed[decoder.total_in() as usize..];
+            let status = decoder.decompress_vec(rest, &mut plain, FlushDecompress::None);
+            let has_ended = status.map_err(|error| error.to_string())? == Status::StreamEnd;
+            if plain.len() > PLAIN_BYTES_MAX {
+                return Err("it is longer than any histogram".to_owned());
+            }
+            match (has_ended, decoder.total_in() as usize == compressed.len()) {
+                (true, true) => return Ok(plain),
+                (true, false) => return Err("something follows its end".to_owned()),
+                (false, true) if plain.len() < plain.capacity() => return Err("it ends too early".to_owned()),
+                (false, _) => {}
+            }
+        }
+    })
 }
 
 fn damaged(what: impl std::fmt::Display) -> PayloadError {

@@ -138,13 +138,36 @@ enum State {
     Number,
 }
 
+/// The keys of an object so far, as hashes. Most objects have few, which take no memory of their own.
+#[derive(Default)]
+struct Keys {
+    few: [u64; 16],
+    count: usize,
+    more: BTreeSet<u64>,
+}
+
+impl Keys {
+    /// Whether the key is new.
+    fn insert(&mut self, key: u64) -> bool {
+        let known = &self.few[..self.count.min(self.few.len())];
+        if known.contains(&key) || self.more.contains(&key) {
+            return false;
+        }
+        match self.few.get_mut(self.count) {
+            Some(free) => *free = key,
+            None => _ = self.more.insert(key),
+        }
+        self.count += 1;
+        true
+    }
+}
+
 /// An open object or list.
 struct Frame {
     is_object: bool,
     /// Whether the next text is a key.
     expects_key: bool,
-    /// The keys so far, as hashes.
-    keys: BTreeSet<u64>,
+    keys: Keys,
     /// The last key, if it is one that the scan knows.
     key: Known,
 }
@@ -237,7 +260,7 @@ impl Scan {
             b'{' | b'[' => {
                 self.meter.container(byte == b'{', self.place());
                 let is_object = byte == b'{';
-                let frame = Frame { is_object, expects_key: is_object, keys: BTreeSet::new(), key: Known::Other };
+                let frame = Frame { is_object, expects_key: is_object, keys: Keys::default(), key: Known::Other };
                 self.frames.push(frame);
             }
             b'}' | b']' => _ = self.frames.pop(),
@@ -292,7 +315,7 @@ impl Scan {
             return Some(Fault::RepeatedKey { key, line: self.line + 1, column: self.column });
         }
         frame.key = Known::of(&text);
-        self.meter.key(frame.keys.len(), text.len());
+        self.meter.key(frame.keys.count, text.len());
         self.text = text;
         None
     }

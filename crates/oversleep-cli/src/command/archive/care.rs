@@ -16,7 +16,7 @@ pub(super) fn compact(compact: &Compact) -> Result<Exit, Failure> {
     let done = archive.compact().map_err(|error| failed(&error))?;
     if !compact.quiet {
         let twice = if done.twice > 0 {
-            format!(" {} in two files; one is kept.", counted(done.twice, "result was"))
+            format!(" {} stood in two files; each is kept once.", counted(done.twice, "result"))
         } else {
             String::new()
         };
