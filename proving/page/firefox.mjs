@@ -39,6 +39,9 @@ const preferences = {
   'browser.shell.checkDefaultBrowser': false,
   'datareporting.policy.dataSubmissionEnabled': false,
   'extensions.update.enabled': false,
+  // Its decoders of videos come from Google's update server.
+  'media.gmp-manager.updateEnabled': false,
+  'media.gmp-provider.enabled': false,
   'network.captive-portal-service.enabled': false,
   'network.connectivity-service.enabled': false,
   'network.dns.disablePrefetch': true,
