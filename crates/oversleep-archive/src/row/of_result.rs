@@ -37,7 +37,8 @@ const OWN: [FactName; 12] = [
     FactName::CpufreqGovernor,
 ];
 
-/// The rows of a result: one for each series that could be measured. Facts are those that a shared copy of the result has.
+/// The rows of a result: one for each series that could be measured. Facts are those that a shared copy of the result has;
+/// the names of the processor and of the kernel are whole, because they tell kinds of machines apart.
 pub fn rows_of(file: &ResultFile, origin: &Origin) -> Vec<Row> {
     let facts = share::environment(&file.environment);
     let whole = Row {
@@ -46,7 +47,7 @@ pub fn rows_of(file: &ResultFile, origin: &Origin) -> Vec<Row> {
         taken_us: file.taken_unix_s.map_or(origin.taken_us, |taken| taken.saturating_mul(1_000_000)),
         seconds: file.duration_ns.as_secs_f64(),
         tool: tool(file),
-        machine: machine(&file.platform.os, &facts),
+        machine: machine(&file.platform.os, &file.environment, &facts),
         facts: Arc::new(others(&facts)),
         name: file.name.clone(),
         ..Row::default()
@@ -86,15 +87,16 @@ fn tool(file: &ResultFile) -> String {
     }
 }
 
-fn machine(os: &str, facts: &Environment) -> Machine {
+fn machine(os: &str, all: &Environment, facts: &Environment) -> Machine {
+    let whole = |name: FactName| all.text(name).map(str::to_owned);
     let text = |name: FactName| facts.text(name).map(str::to_owned);
     let small = |name: FactName| facts.integer(name).and_then(|number| i32::try_from(number).ok());
     let libc = [FactName::LibcName, FactName::LibcVersion].into_iter().filter_map(text).collect::<Vec<_>>();
     Machine {
         os: os.to_owned(),
         os_version: text(FactName::OsName),
-        kernel: text(FactName::KernelRelease),
-        cpu_model: text(FactName::CpuModel),
+        kernel: whole(FactName::KernelRelease),
+        cpu_model: whole(FactName::CpuModel),
         cpus: small(FactName::CpuCount),
         hypervisor: text(FactName::VirtualisationHypervisor),
         container: text(FactName::ContainerKind),
@@ -178,5 +180,28 @@ impl Fnv {
     fn text(&mut self, text: &str) {
         self.number(i64::try_from(text.len()).unwrap_or(i64::MAX));
         self.bytes(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_processors_and_kernels_are_other_kinds() {
+        let of = |cpu: &str, kernel: &str| {
+            let mut all = Environment::default();
+            all.set(FactName::CpuModel, FactValue::Text(cpu.to_owned()), "");
+            all.set(FactName::KernelRelease, FactValue::Text(kernel.to_owned()), "");
+            let machine = machine("linux", &all, &share::environment(&all));
+            (machine.cpu_model.unwrap_or_default(), machine.kernel.unwrap_or_default())
+        };
+        for (cpu, kernel) in [
+            ("AMD EPYC 7B13", "6.18.44-fc-v857"),
+            ("AMD EPYC 9B14", "6.18.44-fc-v858"),
+            ("AMD Ryzen 9 7950X3D 16-Core Processor", "6.1.0-28-cloud-amd64"),
+        ] {
+            assert_eq!(of(cpu, kernel), (cpu.to_owned(), kernel.to_owned()));
+        }
     }
 }

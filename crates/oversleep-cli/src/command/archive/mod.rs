@@ -64,8 +64,9 @@ const ADD_EXAMPLES: &[(&str, &str)] = &[
 /// Add results, one file for each day that they are from; a result that is there already adds nothing
 ///
 /// FILES may be results, recordings, and files of other programs, as for `oversleep export`. Of the facts about a machine,
-/// those are kept that a shared copy of the result has: no name of a host, no path, no command line. The archive knows a
-/// machine by a random text; its name stays in the file `_archive.sqlite`.
+/// those are kept that a shared copy of the result has: no name of a host, no path, no command line; the names of the
+/// processor and of the kernel are kept whole. The archive knows a machine by a random text; its name stays in the file
+/// `_archive.sqlite`.
 #[derive(Args, Debug)]
 #[command(before_help = examples(ADD_EXAMPLES), after_help = exits("", READS))]
 struct Add {
