@@ -1,6 +1,6 @@
 //! `archive views`: the statements that make the tables of an archive on another engine.
 
-use std::path::PathBuf;
+use std::path::{MAIN_SEPARATOR, PathBuf};
 
 use clap::Args;
 use oversleep_archive::views::{Engine, script};
@@ -35,9 +35,14 @@ impl Views {
         let engine = Engine::ALL.into_iter().find(|engine| engine.name() == self.engine);
         let engine = engine.ok_or_else(|| Failure::usage(format!("unknown engine '{}'", self.engine)))?;
         // A server is somewhere else, and takes whole paths only.
-        let whole = std::path::absolute(&self.dir).ok().filter(|_| engine == Engine::Trino);
-        let dir = whole.unwrap_or(self.dir);
-        stdout::text(&script(engine, &dir.display().to_string()))?;
+        let given = self.dir.display().to_string();
+        let dir = match std::path::absolute(&self.dir) {
+            Ok(whole) if engine == Engine::Trino && !given.starts_with('/') => {
+                format!("/{}", whole.display().to_string().replace(MAIN_SEPARATOR, "/").trim_start_matches('/'))
+            }
+            _ => given,
+        };
+        stdout::text(&script(engine, &dir))?;
         Ok(Exit::Fine)
     }
 }
