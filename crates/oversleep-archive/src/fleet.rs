@@ -84,7 +84,7 @@ impl FleetOfRows {
         let needs =
             |column: &Column| !matches!(column, Column::Facts | Column::Labels | Column::Tool | Column::Content);
         let columns = Column::ALL.iter().copied().filter(needs).collect();
-        let read = || -> Result<FleetOfRows, crate::store::StoreError> {
+        crate::store::read_again(crate::store::StoreError::is_gone, || {
             let mut fleet = FleetOfRows::new(archive.machines()?);
             let Ok(()) = archive.each(&archive.files(filter)?, &columns, |row| {
                 if filter.takes(row) {
@@ -93,16 +93,7 @@ impl FleetOfRows {
                 Ok::<(), std::convert::Infallible>(())
             })?;
             Ok(fleet)
-        };
-        // Files may be merged while they are read.
-        let mut fleet = read();
-        for _ in 1..crate::store::READ_AGAIN {
-            if !fleet.as_ref().is_err_and(crate::store::StoreError::is_gone) {
-                break;
-            }
-            fleet = read();
-        }
-        fleet
+        })
     }
 }
 

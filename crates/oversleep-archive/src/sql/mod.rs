@@ -13,7 +13,7 @@ use rusqlite::{Connection, Statement};
 
 use crate::column::{Column, Kind};
 use crate::query::Filter;
-use crate::store::{Archive, READ_AGAIN, StoreError};
+use crate::store::{Archive, StoreError, read_again};
 
 /// The most rows of an answer.
 pub const ROWS_MAX: usize = 100_000;
@@ -89,16 +89,8 @@ pub fn answer(archive: &Archive, statement: &str) -> Result<Table, SqlError> {
     if statement.trim().is_empty() {
         return Err(SqlError::Statement("there is no statement".to_owned()));
     }
-    // Files may be merged while they are read.
     let is_gone = |error: &SqlError| matches!(error, SqlError::Store(error) if error.is_gone());
-    let mut answered = answer_once(archive, statement);
-    for _ in 1..READ_AGAIN {
-        if !answered.as_ref().is_err_and(is_gone) {
-            break;
-        }
-        answered = answer_once(archive, statement);
-    }
-    answered
+    read_again(is_gone, || answer_once(archive, statement))
 }
 
 fn answer_once(archive: &Archive, statement: &str) -> Result<Table, SqlError> {

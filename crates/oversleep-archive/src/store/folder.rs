@@ -20,7 +20,19 @@ pub const PART: &str = "part";
 pub const COMPACTED: &str = "all-";
 
 /// How often files are listed again that another command merged meanwhile.
-pub(crate) const READ_AGAIN: usize = 3;
+const READ_AGAIN: usize = 3;
+
+/// Reads an archive's files, and again where another command merged one of them into one that wasn't listed: none of what
+/// was read is right then.
+pub(crate) fn read_again<T, E>(is_gone: impl Fn(&E) -> bool, mut read: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    for _ in 0..READ_AGAIN {
+        match read() {
+            Err(error) if is_gone(&error) => {}
+            read => return read,
+        }
+    }
+    read()
+}
 
 /// An archive.
 #[derive(Clone, Debug)]
@@ -148,18 +160,11 @@ impl Archive {
     pub fn gather(&self, gathering: &mut Gathering) -> Result<Result<(), QueryError>, StoreError> {
         let columns = gathering.columns();
         let nothing = gathering.clone();
-        for _ in 0..READ_AGAIN {
+        read_again(StoreError::is_gone, || {
+            gathering.clone_from(&nothing);
             let files = self.files(gathering.filter())?;
-            match self.each(&files, &columns, |row| gathering.add(row)) {
-                // Another command merged this file into one that isn't among them: none of what was added is right.
-                Err(error) if error.is_gone() => {
-                    gathering.clone_from(&nothing);
-                }
-                read => return read,
-            }
-        }
-        let files = self.files(gathering.filter())?;
-        self.each(&files, &columns, |row| gathering.add(row))
+            self.each(&files, &columns, |row| gathering.add(row))
+        })
     }
 
     /// The machines with their names, where they have one: source → name.

@@ -27,7 +27,7 @@ use crate::column::Column;
 pub use add::{Added, Adding};
 pub use check::Report;
 pub use compact::Compacted;
-pub(crate) use folder::READ_AGAIN;
+pub(crate) use folder::read_again;
 pub use folder::{Archive, DayFile};
 
 /// What an archive can't do.
