@@ -3,7 +3,6 @@
 //! late.
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 
 use super::letters::Letters;
@@ -172,6 +171,20 @@ struct Frame {
     key: Known,
 }
 
+/// Whether a number may have it after its first character.
+fn is_of_number(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')
+}
+
+/// A hash of a key, eight bytes at a time. There are as many keys as numbers, and no two that a result has share one.
+fn hash(key: &[u8]) -> u64 {
+    key.chunks(8).fold(key.len() as u64, |hash, chunk| {
+        let mut bytes = [0; 8];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        (hash.rotate_left(23) ^ u64::from_le_bytes(bytes)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    })
+}
+
 /// Scans JSON text without validating it; the parser does that.
 #[derive(Default)]
 struct Scan {
@@ -190,9 +203,9 @@ impl Scan {
     fn bytes(&mut self, bytes: &[u8]) -> (usize, Option<Fault>) {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
-            let letters = self.letters(&bytes[at..]);
-            if letters > 0 {
-                at += letters;
+            let run = self.run(&bytes[at..]);
+            if run > 0 {
+                at += run;
                 continue;
             }
             self.column += 1;
@@ -207,17 +220,28 @@ impl Scan {
         (bytes.len(), None)
     }
 
-    /// Scans the letters up to what may end a text, all at once: half of a result is coded counts. Returns their number.
-    fn letters(&mut self, bytes: &[u8]) -> usize {
-        let State::Text { is_escaped: false, is_kept } = self.state else { return 0 };
-        let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | b'\n');
-        let letters = bytes.iter().position(ends).unwrap_or(bytes.len());
-        self.column += letters;
-        self.meter.letters(letters as u64);
-        if is_kept {
-            self.text.extend_from_slice(&bytes[..letters]);
-        }
-        letters
+    /// Scans letters up to what may end a text, or the digits of a number, all at once: most of a result is one or the
+    /// other. Returns their number.
+    fn run(&mut self, bytes: &[u8]) -> usize {
+        let length = |ends: fn(&u8) -> bool| bytes.iter().position(ends).unwrap_or(bytes.len());
+        let run = match self.state {
+            State::Text { is_escaped: false, is_kept } => {
+                let letters = length(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
+                self.meter.letters(letters as u64);
+                if is_kept {
+                    self.text.extend_from_slice(&bytes[..letters]);
+                }
+                letters
+            }
+            State::Number => {
+                let digits = length(|byte| !is_of_number(*byte));
+                bytes[..digits].iter().for_each(|&digit| self.meter.digit(digit));
+                digits
+            }
+            State::Text { .. } | State::Between => 0,
+        };
+        self.column += run;
+        run
     }
 
     fn byte(&mut self, byte: u8) -> Option<Fault> {
@@ -233,7 +257,7 @@ impl Scan {
                 }
                 self.state = State::Text { is_escaped: byte == b'\\' && !is_escaped, is_kept };
             }
-            State::Number if matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E') => self.meter.digit(byte),
+            State::Number if is_of_number(byte) => self.meter.digit(byte),
             State::Number => {
                 self.meter.number_ends(self.place(), self.is_in_list());
                 self.state = State::Between;
@@ -308,9 +332,7 @@ impl Scan {
             let is_known = self.schemas.contains(&found.as_ref());
             return (!is_known).then(|| Fault::OtherSchema { found: found.chars().take(100).collect() });
         }
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        if !frame.keys.insert(hasher.finish()) {
+        if !frame.keys.insert(hash(&text)) {
             let key = String::from_utf8_lossy(&text).chars().take(100).collect();
             return Some(Fault::RepeatedKey { key, line: self.line + 1, column: self.column });
         }

@@ -1,5 +1,6 @@
 //! `archive add`.
 
+use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -17,7 +18,7 @@ use crate::message;
 use crate::output::stdout;
 use crate::reading;
 
-/// The most files of a batch: each is in memory with its rounds, and so are those of the next batch.
+/// The most files that are read at a time: each is in memory with its rounds.
 const READERS_MAX: usize = 4;
 
 /// The machine of results that don't say which it is.
@@ -75,26 +76,24 @@ pub(super) fn run(add: Add) -> Result<Exit, Failure> {
     }
 }
 
-/// How many files are a batch. Of the 20 ms that a result of `check` takes, reading it is half.
+/// How many files are read at a time. Of the 20 ms that a result of `check` takes, reading it is half.
 fn readers() -> usize {
     thread::available_parallelism().map_or(1, |cpus| cpus.get().min(READERS_MAX))
 }
 
-/// Reads these files, some at a time and some ahead of those that are added, and adds each in their order.
+/// Reads these files, some at a time and ahead of the one that is added, and adds each in their order.
 fn each(
     paths: &[PathBuf],
     mut add: impl FnMut(&Path, Result<ResultFile, Failure>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let one = |path: &PathBuf| reading::read_reduced(path, "archive add DIR -", without_samples);
     thread::scope(|scope| {
-        let read = |path| (path, scope.spawn(move || one(path)));
-        let mut batches = paths.chunks(readers()).map(|some| some.iter().map(read).collect::<Vec<_>>());
-        let mut ahead = batches.next();
-        while let Some(batch) = ahead {
-            ahead = batches.next();
-            for (path, thread) in batch {
-                add(path, thread.join().unwrap_or_else(|panic| resume_unwind(panic)))?;
-            }
+        let mut begun = paths.iter().map(|path| (path, scope.spawn(move || one(path))));
+        let mut ahead: VecDeque<_> = begun.by_ref().take(readers()).collect();
+        while let Some((path, thread)) = ahead.pop_front() {
+            let result = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            ahead.extend(begun.next());
+            add(path, result)?;
         }
         Ok(())
     })
