@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Way;
 use super::tools::{self, Tools};
 use super::yard::{Refusal, Yard, run};
+use super::{Way, trial};
 
 pub const WAY: Way = Way {
     name: "wheel",
@@ -40,7 +40,7 @@ fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
 
 /// Installs a wheel in an empty environment and uses everything in it.
 pub fn installed(yard: &mut Yard, wheel: &Path) -> Result<String, Refusal> {
-    is_small(wheel)?;
+    trial::size_at_most(yard, wheel, BYTES_MAX)?;
     let home = yard.empty("environment")?;
     tools::environment(&mut yard.prerequisites, &home)?;
     let bin = home.join(if cfg!(windows) { "Scripts" } else { "bin" });
@@ -81,14 +81,6 @@ fn recorded(report: &str) -> Option<String> {
     let (_, table) = report.split_once("Lateness of nanosleep 1 ms\n")?;
     let row = table.lines().take(3).find(|line| line.starts_with("as recorded"))?;
     Some(row.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-pub fn is_small(wheel: &Path) -> Result<(), String> {
-    let bytes = std::fs::metadata(wheel).map_err(|error| format!("{}: {error}", wheel.display()))?.len();
-    if bytes <= BYTES_MAX {
-        return Ok(());
-    }
-    Err(format!("{} has {bytes} bytes, more than {BYTES_MAX}", wheel.display()))
 }
 
 /// The command as people run it without installing it: the lines of `docs/install/python.md`, with a folder of wheels in the

@@ -5,10 +5,9 @@ use std::process::Command;
 
 use xtask_tools::{on_path, wine};
 
-use super::Way;
 use super::tools::{TARGETS, Target, Tools, glibc_needed};
-use super::wheel;
 use super::yard::{Refusal, Yard, run};
+use super::{Way, trial, wheel};
 
 pub const WAY: Way = Way {
     name: "wheels",
@@ -35,7 +34,7 @@ fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     let tools = Tools::prepare(yard)?;
     let mut seen = Vec::new();
     for (target, file) in TARGETS.iter().zip(files) {
-        wheel::is_small(file)?;
+        trial::size_at_most(yard, file, wheel::BYTES_MAX)?;
         let folder = yard.empty("unpacked")?;
         run(tools.python().args(["-m", "zipfile", "-e"]).arg(file).arg(&folder))?;
         check_contents(target, &folder)?;
