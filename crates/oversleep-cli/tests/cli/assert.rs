@@ -182,6 +182,9 @@ fn what_can_not_be_read_has_a_mark_under_it_and_files_have_lines() {
         let ended = home.run(["assert", "--file", "rules.assert", "many.json"]).with_code(2);
         assert!(ended.stderr.contains(message), "{text}: {}", ended.stderr);
     }
+    fs::write(home.path().join("rules.assert"), " ".repeat(1_000_001)).expect("a file");
+    let ended = home.run(["assert", "--file", "rules.assert", "many.json"]).with_code(1);
+    assert!(ended.stderr.contains("'rules.assert' is longer than 1 MB"), "{}", ended.stderr);
     let ended = home.run(["assert", "--file", "none.assert", "many.json"]).with_code(1);
     assert!(ended.stderr.starts_with("error: can't read 'none.assert': "), "{}", ended.stderr);
     for (args, words) in [

@@ -61,6 +61,9 @@ pub fn of_file(name: &str, text: &str) -> Result<Vec<Assertion>, Refusal> {
     Ok(assertions)
 }
 
+/// The longest assertion. An error repeats it.
+const BYTES_MAX: usize = 1_000;
+
 /// A comment begins at the line's begin or after a blank, because threads may be called `pool#1`.
 fn without_comment(line: &str) -> &str {
     let begins = |(at, _): &(usize, &str)| line[..*at].chars().next_back().is_none_or(char::is_whitespace);
@@ -69,6 +72,14 @@ fn without_comment(line: &str) -> &str {
 
 fn at(text: &str, place: Option<Place>) -> Result<Assertion, Refusal> {
     let text = text.trim();
+    if text.len() > BYTES_MAX {
+        let place = place.map_or_else(String::new, |place| format!("{place}: "));
+        let length = text.len();
+        return Err(Refusal::usage(format!(
+            "{place}this has {length} bytes, and an assertion at most {BYTES_MAX}; write one a line, like \
+             nanosleep(1ms).p99 < 2ms"
+        )));
+    }
     match grammar::claim(text) {
         Ok(claim) => Ok(Assertion { text: text.to_owned(), place, claim }),
         Err(grammar::Fault { at, length, why }) => {
@@ -100,6 +111,16 @@ mod tests {
             Err(Refusal::Misread { what, next }) => (what, next),
             other => panic!("{text}: {other:?}"),
         }
+    }
+
+    #[test]
+    fn a_line_that_can_not_be_an_assertion_is_not_repeated() {
+        let long = "x".repeat(5_000_000);
+        let error = of_file("a", &long).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "a:1: this has 5000000 bytes, and an assertion at most 1000; write one a line, like nanosleep(1ms).p99 < 2ms"
+        );
     }
 
     #[test]

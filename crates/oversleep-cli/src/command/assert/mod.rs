@@ -6,6 +6,8 @@ mod here;
 mod output;
 mod turns;
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -37,6 +39,9 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep assert new.json --baseline old.json --max-regression 25%", "no slower than before"),
     ("oversleep assert --base ./old --new ./new --within 60s", "two programs, in turns"),
 ];
+
+/// The longest file of assertions: thousands.
+const FILE_BYTES_MAX: u64 = 1_000_000;
 
 /// Fail a build if timing isn't as it has to be: three verdicts, with 99 % confidence
 ///
@@ -167,8 +172,12 @@ impl Assert {
     fn given(&self) -> Result<(Vec<PathBuf>, Vec<Assertion>), Failure> {
         let mut assertions = Vec::new();
         for path in &self.file {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| Failure::failed(format!("can't read '{}': {error}", path.display())))?;
+            let mut text = String::new();
+            let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text));
+            let name = path.display();
+            if read.map_err(|error| Failure::failed(format!("can't read '{name}': {error}")))? as u64 > FILE_BYTES_MAX {
+                return Err(Failure::failed(format!("'{name}' is longer than 1 MB, so it is no file of assertions")));
+            }
             assertions.extend(assertions::of_file(&path.display().to_string(), &text)?);
         }
         let mut files = Vec::new();
