@@ -59,9 +59,20 @@ fn no_files() -> Vec<Row> {
         row("a link that leads round", "ln -s x x"),
         row("an empty pipe", "mkfifo x; : >x & true"),
     ];
-    let endless = Case::script("exec \"$O\" report /dev/zero");
-    let expect = Expect::codes(&[1]).says(&["error: can't"]);
-    rows.push(Row::new(KIND, "a device without an end", expect, vec![endless]).needing(&[Need::Device("/dev/zero")]));
+    let readers = [
+        "report",
+        "compare old.json",
+        "export --to csv=-",
+        "share --out s.json",
+        "why",
+        "assert 'nanosleep(1ms).p50 < 1ms'",
+        "assert old.json --file",
+        "archive add a",
+    ];
+    let endless =
+        readers.map(|reader| Case::script(&format!("ulimit -v 4000000; exec timeout 60 \"$O\" {reader} /dev/zero")));
+    let expect = Expect::codes(&[1, 2]).says(&["error: "]);
+    rows.push(Row::new(KIND, "a device without an end", expect, endless.into()).needing(&[Need::Device("/dev/zero")]));
     rows
 }
 
