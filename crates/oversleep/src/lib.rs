@@ -28,7 +28,7 @@
 //! | mark a moment that suspend must not move | [`BootInstant`] |
 //! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
 //! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
-//! | wait for another thread, until an exact deadline at most | [`Parker`], [`Condvar`], [`channel::channel`] |
+//! | wait for another thread, until an exact deadline at most | [`Parker`], [`Condvar`], the crate `oversleep-channel` |
 //! | idle in a worker that has nothing to do | [`Backoff`] |
 //! | test code that waits, in virtual time | [`TimeSource`], [`time::VirtualClock`] |
 //! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`], [`TimeSlice`] |
@@ -56,7 +56,6 @@ pub mod algorithm;
 #[cfg(feature = "std")]
 pub mod backoff;
 #[cfg(feature = "std")]
-pub mod channel;
 #[cfg(feature = "std")]
 mod claims;
 #[cfg(feature = "std")]

@@ -5,7 +5,7 @@ use xtask_tools::{Prerequisites, can_build_for};
 use super::{Answer, Context, output, starts, write};
 
 /// The crates that applications build.
-const CRATES: [&str; 2] = ["oversleep", "oversleep-async"];
+const CRATES: [&str; 3] = ["oversleep", "oversleep-async", "oversleep-channel"];
 
 pub fn features(context: &Context) -> Result<Answer, String> {
     for features in ["", "std", "serde", "std,serde"] {

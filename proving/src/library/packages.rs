@@ -9,13 +9,16 @@ use super::{Answer, Context, output};
 
 /// The package for users, and the files without which it must not be published.
 const PACKAGE: &str = "oversleep";
+/// Further crates of it, each packed beside it.
+const PARTS: [&str; 3] = ["oversleep-async", "oversleep-channel", "oversleep-rtkit"];
 const FILES: [&str; 4] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/lib.rs"];
 
 /// Packs, unpacks elsewhere, and runs the documentation tests there.
 pub fn unpacked(context: &Context) -> Result<Answer, String> {
     let target = context.scratch.join("target");
-    let pack = ["package", "--quiet", "--allow-dirty", "--no-verify", "-p", PACKAGE, "-p", "oversleep-async"];
-    output(context.cargo(&pack).env("CARGO_TARGET_DIR", &target))?;
+    let mut pack = context.cargo(&["package", "--quiet", "--allow-dirty", "--no-verify", "-p", PACKAGE]);
+    PARTS.iter().for_each(|part| _ = pack.args(["-p", part]));
+    output(pack.env("CARGO_TARGET_DIR", &target))?;
     let packed = std::fs::read_dir(target.join("package")).map_err(|error| error.to_string())?;
     let archives =
         packed.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "crate"));
@@ -31,7 +34,7 @@ pub fn unpacked(context: &Context) -> Result<Answer, String> {
             return Err(format!("{name} has no {file}; see `include` and `readme` in its Cargo.toml"));
         }
         stand_alone(&directory)?;
-        if name.starts_with("oversleep-async") {
+        if PARTS.iter().any(|part| name.starts_with(part)) {
             continue;
         }
         let mut test = context.cargo(&["test", "--quiet", "--doc", "--features", "serde", "--manifest-path"]);
@@ -70,7 +73,8 @@ pub fn semver(context: &Context) -> Result<Answer, String> {
     let release = tags.lines().next();
     let baseline = release.unwrap_or("HEAD^");
     let mut check = context.cargo(&["semver-checks", "--baseline-rev", baseline]);
-    check.args(["-p", PACKAGE, "-p", "oversleep-async"]).env("CARGO_TARGET_DIR", context.scratch.join("target"));
+    PARTS.iter().for_each(|part| _ = check.args(["-p", part]));
+    check.args(["-p", PACKAGE]).env("CARGO_TARGET_DIR", context.scratch.join("target"));
     match (output(&mut check), release) {
         (Ok(_), _) => Ok(Answer::Holds(format!("compatible with {baseline}"))),
         (Err(differences), Some(_)) => Err(differences),

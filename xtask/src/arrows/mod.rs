@@ -45,9 +45,17 @@ const PURE: CrateRules = CrateRules { never: OS_BINDINGS, is_pure: true, ..NOTHI
 
 pub const CRATES: &[CrateRules] = &[
     CrateRules { name: FOR_TESTS, others: Some(&[]), ..NOTHING },
-    // Applications link it, so its only dependencies are the system's bindings, and serde on request.
-    CrateRules { name: "oversleep", others: Some(&["libc", "windows-sys"]), optional: &["serde"], ..NOTHING },
+    CrateRules { name: "oversleep-rtkit", others: Some(&["libc"]), ..NOTHING },
+    // Applications link it, so its only dependencies are the system's bindings, and serde and RealtimeKit on request.
+    CrateRules {
+        name: "oversleep",
+        ours: &["oversleep-rtkit"],
+        others: Some(&["libc", "windows-sys"]),
+        optional: &["serde"],
+        ..NOTHING
+    },
     CrateRules { name: "oversleep-async", ours: &["oversleep"], others: Some(&[]), ..NOTHING },
+    CrateRules { name: "oversleep-channel", ours: &["oversleep"], others: Some(&[]), ..NOTHING },
     CrateRules { name: "oversleep-capi", ours: &["oversleep"], ..NOTHING },
     CrateRules { name: "oversleep-distribution", ..PURE },
     CrateRules { name: "oversleep-record", ours: &["oversleep-distribution"], ..PURE },
@@ -273,12 +281,13 @@ pub const HOUSES: &[House] = &[
 /// Where code may depend on the operating system.
 pub const OS_PLACES: &[&str] = &[
     "crates/oversleep/src/sys/",
+    // A client of a daemon that only Linux has.
+    "crates/oversleep-rtkit/src/",
     "crates/oversleep-native/src/",
     "crates/oversleep-emulate/src/lib.rs",
     "crates/oversleep-emulate/src/linux/",
     // The kernel's events of other programs.
     "crates/oversleep-collect/",
-    // Stacks for modelled threads differ by system.
     // Python states which interpreter this is to C alone.
     "bindings/python/src/interpreter.rs",
     CARRIERS,
@@ -301,6 +310,7 @@ pub const ARCH_PLACES: &[&str] = &["crates/oversleep/src/clock/"];
 /// Where `unsafe` may be written.
 pub const UNSAFE_PLACES: &[&str] = &[
     "crates/oversleep/src/sys/",
+    "crates/oversleep-rtkit/src/",
     "crates/oversleep/src/clock/",
     // A filter of system calls that only a test installs.
     "crates/oversleep/tests/sys/",

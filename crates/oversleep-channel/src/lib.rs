@@ -1,11 +1,13 @@
 //! A channel whose receiver waits until an exact deadline.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::clock::{Clock, Instant};
-use crate::park::Condvar;
+use oversleep::{Clock, Condvar, Instant};
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 
@@ -13,7 +15,7 @@ pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError};
 ///
 /// ```
 /// use oversleep::Instant;
-/// use oversleep::channel::{RecvTimeoutError, channel};
+/// use oversleep_channel::{RecvTimeoutError, channel};
 /// use std::time::Duration;
 ///
 /// let (sender, receiver) = channel();
@@ -52,7 +54,7 @@ impl<T> Shared<T> {
 /// The sending half of a [`channel`].
 ///
 /// ```
-/// let (sender, receiver) = oversleep::channel::channel();
+/// let (sender, receiver) = oversleep_channel::channel();
 /// std::thread::spawn(move || sender.send(1));
 /// assert_eq!(receiver.recv(), Ok(1));
 /// ```
@@ -69,7 +71,7 @@ impl<T> Sender<T> {
     /// There is no receiver any more; the error returns the item.
     ///
     /// ```
-    /// let (sender, receiver) = oversleep::channel::channel();
+    /// let (sender, receiver) = oversleep_channel::channel();
     /// drop(receiver);
     /// assert_eq!(sender.send(1).unwrap_err().0, 1);
     /// ```
@@ -106,7 +108,7 @@ impl<T> Drop for Sender<T> {
 /// The receiving half of a [`channel`].
 ///
 /// ```
-/// let (sender, receiver) = oversleep::channel::channel::<()>();
+/// let (sender, receiver) = oversleep_channel::channel::<()>();
 /// drop(sender);
 /// assert!(receiver.recv().is_err());
 /// ```
@@ -123,7 +125,7 @@ impl<T> Receiver<T> {
     /// The channel is empty, and there is no sender any more.
     ///
     /// ```
-    /// let (sender, receiver) = oversleep::channel::channel();
+    /// let (sender, receiver) = oversleep_channel::channel();
     /// sender.send(5).unwrap();
     /// assert_eq!(receiver.recv(), Ok(5));
     /// ```
@@ -147,7 +149,7 @@ impl<T> Receiver<T> {
     /// The channel is empty, with or without senders.
     ///
     /// ```
-    /// use oversleep::channel::{TryRecvError, channel};
+    /// use oversleep_channel::{TryRecvError, channel};
     ///
     /// let (_sender, receiver) = channel::<()>();
     /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
@@ -157,7 +159,7 @@ impl<T> Receiver<T> {
     }
 
     /// The next item; waits for one until `deadline`. Without one, it returns at the deadline: never before it, and as
-    /// little later as a [`sleep`](crate::sleep()).
+    /// little later as a [`sleep`](oversleep::sleep()).
     ///
     /// # Errors
     ///
@@ -166,7 +168,7 @@ impl<T> Receiver<T> {
     ///
     /// ```
     /// use oversleep::Instant;
-    /// use oversleep::channel::{RecvTimeoutError, channel};
+    /// use oversleep_channel::{RecvTimeoutError, channel};
     ///
     /// let (sender, receiver) = channel::<()>();
     /// assert_eq!(receiver.recv_deadline(Instant::now()), Err(RecvTimeoutError::Timeout));
@@ -192,7 +194,7 @@ impl<T> Receiver<T> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let (_sender, receiver) = oversleep::channel::channel::<()>();
+    /// let (_sender, receiver) = oversleep_channel::channel::<()>();
     /// assert!(receiver.recv_timeout(Duration::from_micros(100)).is_err());
     /// ```
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {

@@ -1,16 +1,18 @@
-//! RealtimeKit, a daemon on desktop Linux that grants real-time policies to programs without privileges.
-//! <https://gitlab.freedesktop.org/pipewire/rtkit>
-//!
-//! This client asks it through the system's D-Bus, with two calls and their answers. The crate `zbus` would do the same
-//! with some 25 direct dependencies, an executor and two threads.
+//! RealtimeKit's client: two calls over the system's D-Bus, and their answers. The crate `zbus` would do the same with some
+//! 25 direct dependencies, an executor and two threads.
+#![doc = include_str!("../README.md")]
+#![cfg(target_os = "linux")]
+#![warn(missing_docs)]
 
 mod message;
+#[cfg(test)]
+mod tests;
 
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use crate::outcome::{Denied, Why};
 use message::{Call, Reply};
 
 const SERVICE: &str = "org.freedesktop.RealtimeKit1";
@@ -23,11 +25,58 @@ const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 86_400 } else { 5
 /// `rttime_usec_max`).
 const LONGEST_COMPUTATION_US: libc::rlim_t = 200_000;
 
-/// Asks for a real-time policy for the calling thread: `SCHED_RR`, with this priority or the highest that is granted, and
-/// reset on fork.
+/// Why the thread has no real-time policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// There is no bus, or no daemon on it.
+    Unavailable,
+    /// The system, the bus or the daemon forbids the call.
+    Forbidden {
+        /// The call.
+        call: &'static str,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The call failed for another reason.
+    Failed {
+        /// The call.
+        call: &'static str,
+        /// The system's error number.
+        errno: i32,
+    },
+}
+
+/// A refusal: the reason, and what would help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason.
+    pub reason: Reason,
+    /// What would help, as an imperative.
+    pub how: &'static str,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (call, verb, errno) = match self.reason {
+            Reason::Unavailable => return write!(f, "there is no RealtimeKit on the system bus; {}", self.how),
+            Reason::Forbidden { call, errno } => (call, "is forbidden", errno),
+            Reason::Failed { call, errno } => (call, "failed", errno),
+        };
+        write!(f, "{call} {verb} ({}); {}", io::Error::from_raw_os_error(errno), self.how)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Asks for a real-time policy for the calling thread: `SCHED_RR`, with this priority or the highest that the daemon grants,
+/// and reset on fork. Returns the priority. It takes some milliseconds, and seconds if the daemon has to start.
 ///
-/// First it lowers the process's limits on the computation of its real-time threads, as RealtimeKit demands.
-pub(crate) fn ask_for_real_time(priority: u8) -> Result<(), Denied> {
+/// First it lowers the process's limits on the computation of its real-time threads (`RLIMIT_RTTIME`) to 200 ms, as
+/// RealtimeKit demands.
+///
+/// # Errors
+/// There is no daemon, it refuses, or the limit can't be lowered.
+pub fn ask_for_real_time(priority: u8) -> Result<u8, Refusal> {
     limit_computation()?;
     // SAFETY: takes nothing. https://man7.org/linux/man-pages/man2/gettid.2.html
     let thread = unsafe { libc::syscall(libc::SYS_gettid) };
@@ -41,7 +90,7 @@ fn socket(address: &str) -> &str {
     paths.map(|path| path.split(',').next().unwrap_or(path)).next().unwrap_or(SOCKET)
 }
 
-fn limit_computation() -> Result<(), Denied> {
+fn limit_computation() -> Result<(), Refusal> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is writable, then readable. https://man7.org/linux/man-pages/man2/getrlimit.2.html
     let result = unsafe {
@@ -50,20 +99,32 @@ fn limit_computation() -> Result<(), Denied> {
         limit.rlim_cur = limit.rlim_cur.min(limit.rlim_max);
         libc::setrlimit(libc::RLIMIT_RTTIME, &raw const limit)
     };
-    let how = "allow setrlimit in this process's seccomp filter";
-    if result < 0 { Err(super::denied("setrlimit(RLIMIT_RTTIME)", how)) } else { Ok(()) }
+    if result >= 0 {
+        return Ok(());
+    }
+    let (call, errno) = ("setrlimit(RLIMIT_RTTIME)", io::Error::last_os_error().raw_os_error().unwrap_or(0));
+    let reason = match errno {
+        libc::EPERM | libc::EACCES | libc::ENOSYS => Reason::Forbidden { call, errno },
+        _ => Reason::Failed { call, errno },
+    };
+    Err(Refusal { reason, how: "allow setrlimit in this process's seccomp filter" })
 }
 
-fn make_real_time(socket: &str, thread: u64, priority: u8) -> Result<(), Denied> {
+/// Asks the daemon of the bus at that socket to give a thread of this process the policy. Returns the priority that it
+/// grants.
+///
+/// # Errors
+/// The bus can't be reached, or the daemon refuses.
+pub fn make_real_time(socket: &str, thread: u64, priority: u8) -> Result<u8, Refusal> {
     let failed = |error: io::Error| {
-        let why = match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => NO_BUS,
-            _ => Why::Failed { call: CALL, errno: error.raw_os_error().unwrap_or(libc::EPROTO) },
+        let reason = match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Reason::Unavailable,
+            _ => Reason::Failed { call: CALL, errno: error.raw_os_error().unwrap_or(libc::EPROTO) },
         };
-        Denied { why, how: "start D-Bus and install rtkit, or raise the limit on real-time priorities (rtprio)" }
+        Refusal { reason, how: "start D-Bus and install rtkit, or raise the limit on real-time priorities (rtprio)" }
     };
     let mut bus = Bus::connect(socket).map_err(failed)?;
-    let mut call = |call: &Call<'_>| -> Result<Vec<u8>, Denied> {
+    let mut call = |call: &Call<'_>| -> Result<Vec<u8>, Refusal> {
         match bus.call(call).map_err(failed)? {
             Reply::Return(body) => Ok(body),
             Reply::Error(name) => Err(refused(&name)),
@@ -80,30 +141,28 @@ fn make_real_time(socket: &str, thread: u64, priority: u8) -> Result<(), Denied>
         signature: "ss",
         body: &message::strings(&[SERVICE, "MaxRealtimePriority"]),
     })?;
-    let highest = message::variant_number(&highest).and_then(|number| u32::try_from(number).ok()).unwrap_or(1);
-    let granted = u32::from(priority).min(highest).max(1);
+    let highest = message::variant_number(&highest).and_then(|number| u8::try_from(number).ok()).unwrap_or(1);
+    let granted = priority.min(highest).max(1);
     call(&Call {
         destination: SERVICE,
         path: PATH,
         interface: SERVICE,
         member: "MakeThreadRealtime",
         signature: "tu",
-        body: &[&thread.to_le_bytes()[..], &granted.to_le_bytes()[..]].concat(),
+        body: &[&thread.to_le_bytes()[..], &u32::from(granted).to_le_bytes()[..]].concat(),
     })?;
-    Ok(())
+    Ok(granted)
 }
 
-const NO_BUS: Why = Why::Unsupported { what: "RealtimeKit to be asked (rtkit-daemon on the system bus)" };
-
-/// The denial for an error of the bus or the daemon.
-fn refused(name: &str) -> Denied {
-    let why = match name.strip_prefix("org.freedesktop.DBus.Error.") {
-        Some("ServiceUnknown" | "NameHasNoOwner" | "Spawn.ServiceNotFound") => NO_BUS,
-        Some("AccessDenied" | "AuthFailed") => Why::Forbidden { call: CALL, errno: libc::EACCES },
-        Some("NoMemory") => Why::Failed { call: CALL, errno: libc::ENOMEM },
-        _ => Why::Failed { call: CALL, errno: libc::EIO },
+/// The refusal for an error of the bus or the daemon.
+fn refused(name: &str) -> Refusal {
+    let reason = match name.strip_prefix("org.freedesktop.DBus.Error.") {
+        Some("ServiceUnknown" | "NameHasNoOwner" | "Spawn.ServiceNotFound") => Reason::Unavailable,
+        Some("AccessDenied" | "AuthFailed") => Reason::Forbidden { call: CALL, errno: libc::EACCES },
+        Some("NoMemory") => Reason::Failed { call: CALL, errno: libc::ENOMEM },
+        _ => Reason::Failed { call: CALL, errno: libc::EIO },
     };
-    Denied { why, how: "install rtkit, and check its log (journalctl -u rtkit-daemon) for why it refused" }
+    Refusal { reason, how: "install rtkit, and check its log (journalctl -u rtkit-daemon) for why it refused" }
 }
 
 /// A connection to a bus.
@@ -148,6 +207,3 @@ impl Bus {
         Err(io::ErrorKind::TimedOut.into())
     }
 }
-
-#[cfg(test)]
-mod tests;

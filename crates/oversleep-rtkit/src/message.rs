@@ -4,18 +4,18 @@ use std::io::{self, Read};
 
 /// A call.
 #[derive(Clone, Copy)]
-pub(super) struct Call<'a> {
-    pub(super) destination: &'a str,
-    pub(super) path: &'a str,
-    pub(super) interface: &'a str,
-    pub(super) member: &'a str,
-    pub(super) signature: &'a str,
-    pub(super) body: &'a [u8],
+pub struct Call<'a> {
+    pub destination: &'a str,
+    pub path: &'a str,
+    pub interface: &'a str,
+    pub member: &'a str,
+    pub signature: &'a str,
+    pub body: &'a [u8],
 }
 
 /// The answer to a call.
 #[derive(Debug, PartialEq)]
-pub(super) enum Reply {
+pub enum Reply {
     /// Its body.
     Return(Vec<u8>),
     /// The error's name.
@@ -37,11 +37,11 @@ const SIGNATURE: u8 = 8;
 const LONGEST: usize = 1 << 16;
 
 impl Call<'_> {
-    pub(super) const NONE: Call<'static> =
+    pub const NONE: Call<'static> =
         Call { destination: "", path: "", interface: "", member: "", signature: "", body: &[] };
 
     /// The message, in little-endian order.
-    pub(super) fn encode(&self, serial: u32) -> Vec<u8> {
+    pub fn encode(&self, serial: u32) -> Vec<u8> {
         let mut fields = Vec::new();
         let texts = [
             (PATH, b'o', self.path),
@@ -72,7 +72,7 @@ impl Call<'_> {
 }
 
 /// A body of strings.
-pub(super) fn strings(texts: &[&str]) -> Vec<u8> {
+pub fn strings(texts: &[&str]) -> Vec<u8> {
     let mut body = Vec::new();
     for text in texts {
         string(&mut body, text);
@@ -91,7 +91,7 @@ fn pad(to: &mut Vec<u8>, multiple: usize) {
 }
 
 /// The 32-bit number in a body that is a variant. The daemon runs on the same machine, so the byte order is native.
-pub(super) fn variant_number(body: &[u8]) -> Option<i32> {
+pub fn variant_number(body: &[u8]) -> Option<i32> {
     match body {
         [1, b'i', 0, 0, number @ ..] => Some(i32::from_ne_bytes(number.get(..4)?.try_into().ok()?)),
         _ => None,
@@ -99,7 +99,7 @@ pub(super) fn variant_number(body: &[u8]) -> Option<i32> {
 }
 
 /// Reads the next message. `None` if it isn't the answer to the call with this serial.
-pub(super) fn read(from: &mut impl Read, serial: u32) -> io::Result<Option<Reply>> {
+pub fn read(from: &mut impl Read, serial: u32) -> io::Result<Option<Reply>> {
     let mut start = [0; 16];
     from.read_exact(&mut start)?;
     let number: fn([u8; 4]) -> u32 = match start[0] {
