@@ -1,6 +1,6 @@
 //! The packages as they would be published.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use xtask_tools::{Prerequisites, can_build_for};
@@ -24,7 +24,7 @@ pub fn unpacked(context: &Context) -> Result<Answer, String> {
         packed.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "crate"));
     // The files of a package all have one old time, by which Cargo would take those of an earlier run for compiled.
     let _ = std::fs::remove_dir_all(target.join("debug/.fingerprint"));
-    let mut count = 0;
+    let mut unpacked = Vec::new();
     for archive in archives {
         let name = archive.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
         let directory = context.scratch.join(&name);
@@ -33,10 +33,12 @@ pub fn unpacked(context: &Context) -> Result<Answer, String> {
         if let Some(file) = FILES.iter().find(|file| !directory.join(file).is_file()) {
             return Err(format!("{name} has no {file}; see `include` and `readme` in its Cargo.toml"));
         }
-        stand_alone(&directory)?;
-        if PARTS.iter().any(|part| name.starts_with(part)) {
-            continue;
-        }
+        unpacked.push((name, directory));
+    }
+    let is_part = |name: &str| PARTS.iter().any(|part| name.starts_with(part));
+    let mut count = 0;
+    for (_, directory) in unpacked.iter().filter(|(name, _)| !is_part(name)) {
+        stand_alone(directory, &unpacked)?;
         let mut test = context.cargo(&["test", "--quiet", "--doc", "--features", "serde", "--manifest-path"]);
         let said = output(test.arg(directory.join("Cargo.toml")).env("CARGO_TARGET_DIR", &target))?;
         count += said
@@ -51,11 +53,14 @@ pub fn unpacked(context: &Context) -> Result<Answer, String> {
     Ok(Answer::Holds(format!("{count} documentation tests pass in the unpacked package")))
 }
 
-/// Below `target`, Cargo would take an unpacked package for a member of this workspace.
-fn stand_alone(directory: &Path) -> Result<(), String> {
+/// Below `target`, Cargo would take an unpacked package for a member of this workspace. What it depends on is unpacked, too.
+fn stand_alone(directory: &Path, unpacked: &[(String, PathBuf)]) -> Result<(), String> {
     let manifest = directory.join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
-    super::write(&manifest, &format!("{text}\n[workspace]\n"))
+    let others = unpacked.iter().filter(|(_, other)| other != directory);
+    let versions = others.filter_map(|(name, path)| Some((name.rsplit_once('-')?.0, path)));
+    let patches: Vec<_> = versions.map(|(name, path)| format!("{name} = {{ path = {path:?} }}")).collect();
+    super::write(&manifest, &format!("{text}\n[workspace]\n[patch.crates-io]\n{}\n", patches.join("\n")))
 }
 
 /// Compares the interface with that of the last release. Before the first release it may still change, so differences
