@@ -31,7 +31,7 @@ pub struct Measured {
 impl Own {
     /// From the times that calls took to be seen, and the lateness of each request, whose timer was armed when its call was
     /// seen; `None` without any.
-    pub fn of(mut until_seen: Vec<Nanos>, late: Vec<(Nanos, Vec<Nanos>)>) -> Option<Own> {
+    pub fn learned(mut until_seen: Vec<Nanos>, late: Vec<(Nanos, Vec<Nanos>)>) -> Option<Own> {
         until_seen.sort();
         // A timer that is armed this much earlier ends before its deadline by a few µs at most, and its thread runs later.
         let until_seen = *until_seen.get(until_seen.len() / 10)?;
@@ -182,11 +182,11 @@ mod tests {
     fn the_nearest_request_decides_and_calls_are_seen_late() {
         let micros = |of: &[i64]| of.iter().map(|us| Nanos(us * 1_000)).collect::<Vec<_>>();
         let late = vec![(Nanos::from_millis(10), micros(&[90, 100, 120])), (MILLISECOND, micros(&[50, 60, 70]))];
-        let own = Own::of(micros(&[8, 9, 30]), late).unwrap();
+        let own = Own::learned(micros(&[8, 9, 30]), late).unwrap();
         assert_eq!(own.until_seen, Nanos(8_000));
         let p50 = |ms| own.near(Nanos::from_millis(ms)).quantile(MEDIAN);
         assert_eq!([1, 3, 4, 500].map(p50), [52_000, 52_000, 92_000, 92_000].map(Nanos));
-        assert_eq!(Own::of(Vec::new(), Vec::new()), None);
+        assert_eq!(Own::learned(Vec::new(), Vec::new()), None);
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         }
         let mut plan = Plan::of(machine).unwrap();
         assert!(plan.is_learned());
-        let own = Own::of(vec![Nanos(9_000)], vec![(MILLISECOND, vec![Nanos(69_000)])]).unwrap();
+        let own = Own::learned(vec![Nanos(9_000)], vec![(MILLISECOND, vec![Nanos(69_000)])]).unwrap();
         let no_later = plan.take_off(&own);
         assert_eq!(no_later, [Measured { wait: "futex", requested: MILLISECOND }]);
         // From the call on, seen at 1 ms. A wait by rule ends as before.

@@ -69,7 +69,7 @@ impl Timeouts {
     }
 
     /// The timeout that was requested for that socket, where the kernel keeps that span.
-    pub fn of(&self, socket: (u64, Way), kept: Nanos) -> Nanos {
+    pub fn requested(&self, socket: (u64, Way), kept: Nanos) -> Nanos {
         let requested = lock(&self.requested).get(&socket).copied();
         requested.filter(|&requested| is_kept_as(requested, kept)).unwrap_or(kept)
     }
@@ -103,7 +103,7 @@ mod tests {
         }
         let timeouts = Timeouts::default();
         timeouts.requests((7, Way::Sends), ms(10));
-        let of = |socket, way, kept| timeouts.of((socket, way), ms(kept));
+        let of = |socket, way, kept| timeouts.requested((socket, way), ms(kept));
         assert_eq!([of(7, Way::Sends, 12), of(7, Way::Sends, 500)], [ms(10), ms(500)]);
         assert_eq!([of(8, Way::Sends, 12), of(7, Way::Receives, 12)], [ms(12); 2]);
     }

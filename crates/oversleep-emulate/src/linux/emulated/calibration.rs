@@ -101,8 +101,8 @@ fn measured(niceness: i32) -> Option<Own> {
         let all = requests().zip(&page.late).skip(IN_ROUND).filter(|&(request, _)| request == wanted);
         (wanted, all.map(|(_, late)| Nanos(late.load(Ordering::Relaxed))).collect::<Vec<_>>())
     };
-    let own =
-        is_complete.then(|| Own::of(until_seen.split_off(IN_ROUND), SLEEPS.map(|(wanted, _)| late(wanted)).into()));
+    let own = is_complete
+        .then(|| Own::learned(until_seen.split_off(IN_ROUND), SLEEPS.map(|(wanted, _)| late(wanted)).into()));
     // SAFETY: nothing refers to the page any more.
     unsafe { libc::munmap((&raw const *page).cast_mut().cast(), size_of::<Page>()) };
     own.flatten()

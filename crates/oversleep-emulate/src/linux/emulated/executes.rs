@@ -77,7 +77,7 @@ impl Tracer {
             lock(&self.tally).passed_by("clock_gettime", why);
         }
         // The process's own filter stays in force for everything that it executes.
-        if let Some(adapted) = adapted.filter(|_| shared.processes.of(tid).is_none()) {
+        if let Some(adapted) = adapted.filter(|_| shared.processes.special(tid).is_none()) {
             if adapted.always_holds() && shared.settings.plan.as_ref().is_some_and(Plan::has_tick) {
                 shared.hold(Holder::Runtime(tid), Some(HELD), clock::now());
             }

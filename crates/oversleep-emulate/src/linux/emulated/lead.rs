@@ -43,7 +43,7 @@ impl Tracer {
         let mut program = None;
         if self.shared.processes.are_some() {
             let process = self.process(tid);
-            match self.shared.processes.of(process) {
+            match self.shared.processes.special(process) {
                 Some(Special::Native(why)) => {
                     if other.is_none() {
                         self.outlasting.begins(tid, &registers);

@@ -108,7 +108,7 @@ impl Tracer {
 
     /// The wait for a socket with that timeout, which is closed here.
     pub(super) fn waiting(&self, (socket, way): (Socket, Way), kept: Nanos, leads_to: LeadsTo) -> Waiting {
-        let span = self.shared.timeouts.of((socket.inode(), way), kept);
+        let span = self.shared.timeouts.requested((socket.inode(), way), kept);
         Waiting { class: Class::Socket, requested: Requested::Span(span), leads_to, clock: libc::CLOCK_MONOTONIC }
     }
 }

@@ -81,7 +81,7 @@ fn queued(entry: &Entry, end: &End) -> Option<Nanos> {
 
 /// Appends the events of the call. Returns its deadline, which a restarted call needs.
 pub fn events(who: Who, entry: &Entry, end: &End, out: &mut Vec<Event>) -> Nanos {
-    let line = end.switches.as_deref().and_then(Line::of);
+    let line = end.switches.as_deref().and_then(Line::through);
     let went = line.as_ref().map_or(entry.let_go, |line| line.entered);
     // The kernel counts a span from when the thread goes on, and a deadline was made before the stop.
     let entered = match entry.until {

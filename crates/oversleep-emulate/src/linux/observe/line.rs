@@ -18,7 +18,7 @@ pub struct Line {
 
 impl Line {
     /// `None` if a switch is missing.
-    pub fn of(switches: &[Switch]) -> Option<Line> {
+    pub fn through(switches: &[Switch]) -> Option<Line> {
         let (first, rest) = switches.split_first()?;
         let (last, rest) = rest.split_last()?;
         if first.kind != SwitchKind::In || last.kind == SwitchKind::In {

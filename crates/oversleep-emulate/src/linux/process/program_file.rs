@@ -34,7 +34,7 @@ fn short(bytes: &[u8], at: usize) -> Option<u16> {
 
 impl<'a> ProgramFile<'a> {
     /// The tables of a file; `None` if it has none.
-    pub fn of(file: &'a File) -> Option<ProgramFile<'a>> {
+    pub fn read(file: &'a File) -> Option<ProgramFile<'a>> {
         let mut header = vec![0; 0x40];
         file.read_exact_at(&mut header, 0).ok()?;
         let (table, each, count) = (word(&header, 0x28)?, short(&header, 0x3a)?, short(&header, 0x3c)?);

@@ -128,7 +128,7 @@ fn is_on_stack(stack: &[u64], at: u64, library: &Range<u64>, function: &Range<u6
 /// Where an exported function of a library is in a process.
 fn range_of(process: Tid, code: &Code, function: &str) -> Option<Range<u64>> {
     let file = File::open(format!("/proc/{process}/root{}", code.path)).or_else(|_| File::open(&code.path)).ok()?;
-    let file = ProgramFile::of(&file)?;
+    let file = ProgramFile::read(&file)?;
     let (value, size) = file.symbol(function)?;
     let at = code.range.start.wrapping_sub(file.address_of(code.offset)?).wrapping_add(value);
     Some(at..at.checked_add(size)?)

@@ -37,7 +37,7 @@ pub fn identify(process: Tid) -> Found {
     let read = file.as_ref().and_then(|file| file.read_at(&mut head, 0).ok()).unwrap_or(0);
     head.truncate(read);
     let mut executed = Executed { file: name, head, ..Executed::default() };
-    if let Some(file) = file.as_ref().and_then(ProgramFile::of) {
+    if let Some(file) = file.as_ref().and_then(ProgramFile::read) {
         executed.comment = comments(&file);
         executed.libraries = libraries(&file);
         if executed.comment.contains("rustc ") {

@@ -47,13 +47,13 @@ impl Processes {
     }
 
     /// What is special about that process.
-    pub fn of(&self, process: Tid) -> Option<Special> {
+    pub fn special(&self, process: Tid) -> Option<Special> {
         self.special.read().unwrap_or_else(PoisonError::into_inner).get(&process).cloned()
     }
 
     /// Whether it runs natively.
     pub fn is_native(&self, process: Tid) -> bool {
-        matches!(self.of(process), Some(Special::Native(_)))
+        matches!(self.special(process), Some(Special::Native(_)))
     }
 
     /// Marks a process as special from now on.
@@ -69,7 +69,7 @@ impl Processes {
 
     /// Called when the process starts another one.
     pub fn note_start(&self, process: Tid, started: Tid) {
-        if let Some(special) = self.of(process) {
+        if let Some(special) = self.special(process) {
             self.set(started, special);
         }
     }
