@@ -13,6 +13,7 @@ pub struct FleetOfRows {
     collector: Collector,
     /// The names of machines, by their random texts.
     names: BTreeMap<String, String>,
+    rows: u64,
     left_out: u64,
 }
 
@@ -25,6 +26,7 @@ impl FleetOfRows {
     /// Adds a row: the lateness of a system's own wait as found. Others are counted: hosts are alike only in what they do
     /// under the same settings.
     pub fn add(&mut self, row: &Row) {
+        self.rows += 1;
         let is_lateness = row.quantity == "lateness" && row.unit == "ns" && row.runtime.is_none();
         if !is_lateness || !row.conditions.is_empty() {
             self.left_out += 1;
@@ -59,7 +61,12 @@ impl FleetOfRows {
         });
     }
 
-    /// How many rows are no lateness of a system's own wait as found.
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How many of them are no lateness of a system's own wait as found.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

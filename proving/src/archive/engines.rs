@@ -18,20 +18,14 @@ const OF_PYTHON: [(&str, &str, &str, &str); 4] = [
 /// How many of them are asked without `--all`.
 const BRIEF: usize = 2;
 
-/// The same text for every engine: exact quantiles by one column.
-fn portable(by: &str) -> String {
-    format!(
-        "WITH m AS (SELECT {by}, bucket_hi AS hi, sum(bucket_n) AS weight FROM buckets WHERE subject = 'nanosleep' AND \
-         request_ns = 1000000 GROUP BY {by}, bucket_hi), w AS (SELECT {by}, hi, sum(weight) OVER (PARTITION BY {by} ORDER BY \
-         hi ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS upto, sum(weight) OVER (PARTITION BY {by}) AS total FROM m) \
-         SELECT {by}, max(total) AS waits, min(CASE WHEN upto * 2 >= total THEN hi END) AS p50, min(CASE WHEN upto * 100 >= \
-         total * 99 THEN hi END) AS p99, min(CASE WHEN upto * 1000 >= total * 999 THEN hi END) AS p999 FROM w GROUP BY {by} \
-         ORDER BY {by}"
-    )
-}
+/// What the hosts are grouped by; of some, one isn't known.
+const BY: [&str; 5] = ["kernel", "cpu_model", "clocksource", "libc", "source"];
 
-/// What the hosts are grouped by.
-const BY: [&str; 4] = ["kernel", "cpu_model", "clocksource", "source"];
+/// The query that the command prints beneath the views, once for each column of [`BY`].
+fn queries(script: &str) -> Result<[String; BY.len()], String> {
+    let begin = script.find("WITH m AS").ok_or("the command prints no query beneath the views")?;
+    Ok(BY.map(|by| script[begin..].replace("kernel", by)))
+}
 
 pub(super) struct Engines<'a> {
     pub suite: &'a Suite<'a>,
@@ -84,21 +78,26 @@ impl Engines<'_> {
         Ok(())
     }
 
-    /// What the embedded engine answers.
-    fn embedded(&self) -> Result<String, String> {
-        let answers = BY.map(|by| self.suite.oversleep(&["archive", "sql", "fleet", &portable(by), "--csv"]));
-        let lines = |answer: Result<String, String>| Ok(answer?.replace("\r\n", "\n") + "\n");
-        answers.into_iter().map(lines).collect()
+    /// What the command prints for an engine.
+    fn script(&self, engine: &str) -> Result<String, String> {
+        let folder = self.suite.folder("fleet").display().to_string();
+        self.suite.oversleep(&["archive", "views", engine, "--dir", &folder])
     }
 
-    /// The file with what an engine runs: its view, as the command prints it, and the queries.
+    /// What the embedded engine answers.
+    fn embedded(&self) -> Result<String, String> {
+        let ask = |query: &String| self.suite.oversleep(&["archive", "sql", "fleet", query, "--csv"]);
+        let lines = |query| Ok(ask(query)?.replace("\r\n", "\n") + "\n");
+        queries(&self.script("duckdb")?)?.iter().map(lines).collect()
+    }
+
+    /// The file with what an engine runs: its views and its query, as the command prints them.
     fn statements(&self, engine: &str) -> Result<PathBuf, String> {
-        let folder = self.suite.folder("fleet").display().to_string();
-        let view = self.suite.oversleep(&["archive", "views", engine, "--dir", &folder])?;
-        let (view, _) = view.split_once("WITH m AS").ok_or("the command prints no query beneath the views")?;
-        let queries: String = BY.iter().map(|by| format!("{};\n", portable(by))).collect();
+        let script = self.script(engine)?;
+        let views = &script[..script.find("WITH m AS").unwrap_or_default()];
         let path = self.suite.scratch.join(format!("{engine}.sql"));
-        fs::write(&path, format!("{view}\n{queries}")).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = format!("{views}\n{}", queries(&script)?.concat());
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(path)
     }
 

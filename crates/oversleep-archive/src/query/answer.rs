@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use oversleep_record::Nanos;
 use oversleep_record::series::Unit;
 
 use super::figure::Measured;
-use super::group::{Group, SERIES};
+use super::group::{Cell, Group, SERIES, in_words};
 use super::{Figure, Filter, Query, QueryError};
 use crate::column::Column;
 use crate::merge::Merged;
@@ -16,9 +15,6 @@ use crate::row::Row;
 pub const GROUPS_MAX: usize = 10_000;
 /// How many groups have all the memory that adding needs: 262 KB each, 16 MB together.
 const FEW: usize = 64;
-
-/// What a group has of one thing that groups differ in; `None` is unknown.
-pub type Cell = Option<String>;
 
 /// Adds up rows, group by group.
 #[derive(Clone, Debug)]
@@ -37,6 +33,8 @@ pub struct Gathering {
 pub struct Answer {
     /// What the groups differ in: that of the question, and what else tells their series apart.
     pub by: Vec<Group>,
+    /// How many of these are of the question.
+    pub typed: usize,
     /// The figures.
     pub figures: Vec<Figure>,
     /// The groups, in the order of their values.
@@ -110,7 +108,7 @@ impl Gathering {
         let only_kept =
             |key: Vec<Cell>| key.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(cell, _)| cell).collect();
         let groups = self.groups.into_iter().map(|(key, merged)| (only_kept(key), merged)).collect();
-        Answer { by, figures: self.query.figures, groups, same, units }
+        Answer { by, typed, figures: self.query.figures, groups, same, units }
     }
 
     /// Whether it adds up series that differ in more than the question says.
@@ -126,11 +124,33 @@ fn unit(name: &str) -> Option<Unit> {
 }
 
 impl Answer {
-    /// Puts the groups into the order of what `key` makes of their values.
-    pub fn sort_by_key(&mut self, key: impl Fn(&[Cell]) -> Vec<Cell>) {
+    /// Puts the groups into order: what a machine does as found before what it does under other conditions, requests of 1 ms
+    /// first, the groups of a series beside one another, and what isn't known last. Machines are in the order of their names:
+    /// source → name.
+    pub fn sort(&mut self, names: &BTreeMap<String, String>) {
+        let usual = [
+            (Column::Quantity, "lateness"),
+            (Column::Conditions, ""),
+            (Column::Experiment, "B5"),
+            (Column::RequestNs, "1000000"),
+        ];
+        let at =
+            |column| self.by.iter().position(|group| *group == Group::Column(column)).filter(|&at| at >= self.typed);
+        let usual = usual.map(|(column, value)| (at(column), value));
+        let cell = |(group, cell): (&Group, &Cell)| match (group, cell) {
+            (Group::Column(Column::Source), Some(source)) => (false, names.get(source).unwrap_or(source).clone()),
+            (group, Some(number)) if group.is_number() => (false, format!("{number:0>20}")),
+            (_, cell) => (cell.is_none(), cell.clone().unwrap_or_default()),
+        };
+        let order = |key: &[Cell]| {
+            let kind = usual.map(|(at, usual)| at.is_some_and(|at| key[at].as_deref() != Some(usual)));
+            let mut cells: Vec<_> = self.by.iter().zip(key).map(cell).collect();
+            cells.rotate_left(self.typed);
+            (kind, cells)
+        };
         let mut all: Vec<_> =
             std::mem::take(&mut self.groups).into_iter().zip(std::mem::take(&mut self.units)).collect();
-        all.sort_by_cached_key(|((cells, _), _)| key(cells));
+        all.sort_by_cached_key(|((key, _), _)| order(key));
         (self.groups, self.units) = all.into_iter().unzip();
     }
 
@@ -169,19 +189,6 @@ impl Answer {
             cells.chain(self.figures.iter().map(|one| figure(&one.of(merged), *unit))).collect()
         };
         self.groups.iter().zip(&self.units).map(line).collect()
-    }
-}
-
-/// A value of a group for people.
-pub fn in_words(group: &Group, cell: &Cell) -> String {
-    match (group, cell) {
-        (_, None) => "unknown".to_owned(),
-        (Group::Column(Column::RequestNs), Some(ns)) => {
-            ns.parse().map_or_else(|_| ns.clone(), |ns| format!("{:#}", Nanos(ns)))
-        }
-        (Group::Column(Column::Conditions), Some(text)) if text.is_empty() => "as found".to_owned(),
-        (Group::Column(Column::Labels), Some(text)) if text.is_empty() => "none".to_owned(),
-        (_, Some(text)) => text.clone(),
     }
 }
 
@@ -245,6 +252,41 @@ mod tests {
         let answer = answer("count by kernel", false, &[row("6.1", "poll", 1), unknown]);
         assert_eq!(answer.for_people(), [["unknown", "100"], ["6.1", "100"]]);
         assert_eq!(answer.for_programs()[0], ["", "100"]);
+    }
+
+    #[test]
+    fn what_a_machine_does_as_found_is_first_and_groups_of_a_series_are_beside_one_another() {
+        let other = |row: Row, request_ns: i64, conditions: &str| Row {
+            request_ns: Some(request_ns),
+            conditions: conditions.to_owned(),
+            ..row
+        };
+        let unknown = Row { machine: Machine::default(), ..row("", "poll", 1) };
+        let cost = Row { quantity: "cost".to_owned(), ..row("6.1", "clock", 1) };
+        let rows = [
+            cost,
+            other(row("6.1", "poll", 1), 50_000, ""),
+            other(row("6.1", "poll", 1), 1_000_000, "slack=1ns"),
+            unknown,
+            row("6.6", "poll", 1),
+            row("6.1", "poll", 1),
+            row("6.1", "nanosleep", 1),
+        ];
+        let mut answer = answer("count by kernel", false, &rows);
+        answer.sort(&BTreeMap::new());
+        let lines = answer.for_people();
+        assert_eq!(answer.heads(), ["kernel", "quantity", "subject", "request", "conditions", "count"]);
+        let of = |line: &Vec<String>| [0, 2, 3, 4].map(|at| line[at].clone()).join(" ");
+        let expected = [
+            "6.1 nanosleep 1 ms as found",
+            "6.1 poll 1 ms as found",
+            "6.6 poll 1 ms as found",
+            "unknown poll 1 ms as found",
+            "6.1 poll 50 µs as found",
+            "6.1 poll 1 ms slack=1ns",
+            "6.1 clock 1 ms as found",
+        ];
+        assert_eq!(lines.iter().map(of).collect::<Vec<_>>(), expected);
     }
 
     #[test]

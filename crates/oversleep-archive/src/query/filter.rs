@@ -1,13 +1,19 @@
 //! Which rows a question is about: `subject=nanosleep request=1ms since=7d`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_record::Nanos;
+use oversleep_record::words::counted;
 
-use super::group::Group;
+use super::group::{AS_FOUND, Cell, Group, UNKNOWN, in_words};
 use super::{QueryError, time};
 use crate::column::Column;
 use crate::row::Row;
+
+/// How many values of a column are looked at for the most similar one.
+const KNOWN_MAX: usize = 10_000;
+/// How many of them a message has.
+const LISTED: usize = 8;
 
 /// Which rows a question is about. The default takes all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,10 +28,21 @@ pub struct Filter {
 /// One test of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Test {
+    /// The group as the user wrote it.
+    name: String,
     group: Group,
     is_negated: bool,
-    /// Any of them. `*` stands for any text, and an empty one for what isn't known.
-    patterns: Vec<String>,
+    /// Any of them.
+    patterns: Vec<Pattern>,
+}
+
+/// One of the values of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pattern {
+    /// As the user wrote it.
+    typed: String,
+    /// The same as rows hold it, any of these. `*` stands for any text, and an empty one for what isn't known.
+    held: Vec<String>,
 }
 
 impl Filter {
@@ -47,8 +64,12 @@ impl Filter {
                 "until" => filter.until_us = Some(time::moment(name, &unquoted(value), now_us)?),
                 _ => {
                     let group: Group = name.parse()?;
-                    let patterns = alternatives(value).map(|value| pattern(&group, name, value));
-                    filter.tests.push(Test { patterns: patterns.collect::<Result<_, _>>()?, group, is_negated });
+                    let pattern = |typed: String| {
+                        let held = held(&group, name, &typed)?;
+                        Ok(Pattern { typed, held })
+                    };
+                    let patterns = alternatives(value).map(pattern).collect::<Result<_, QueryError>>()?;
+                    filter.tests.push(Test { name: name.to_owned(), group, is_negated, patterns });
                 }
             }
         }
@@ -59,10 +80,11 @@ impl Filter {
     #[must_use]
     pub fn with_names(mut self, names: &BTreeMap<String, String>) -> Filter {
         for test in self.tests.iter_mut().filter(|test| test.group == Group::Column(Column::Source)) {
-            let is_meant = |name: &String| test.patterns.iter().any(|pattern| matches(pattern, name));
-            let sources: Vec<String> =
-                names.iter().filter(|(_, name)| is_meant(name)).map(|(source, _)| source.clone()).collect();
-            test.patterns.extend(sources);
+            for pattern in &mut test.patterns {
+                let meant = names.iter().filter(|(_, name)| pattern.is(name)).map(|(source, _)| source.clone());
+                let meant: Vec<String> = meant.collect();
+                pattern.held.extend(meant);
+            }
         }
         self
     }
@@ -73,11 +95,21 @@ impl Filter {
         self.tests.iter().map(|test| test.group.column()).chain(moments)
     }
 
+    /// Its values, none of which has been met in a row.
+    pub fn unmet(&self) -> Unmet {
+        let of = |(test, one): (usize, &Test)| (0..one.patterns.len()).map(move |pattern| (test, pattern));
+        Unmet { left: self.tests.iter().enumerate().flat_map(of).collect(), known: BTreeMap::new() }
+    }
+
     /// Whether a row is meant.
     pub fn takes(&self, row: &Row) -> bool {
+        self.is_within(row) && self.tests.iter().all(|test| test.holds(row))
+    }
+
+    /// Whether a row is of its time.
+    pub fn is_within(&self, row: &Row) -> bool {
         self.since_us.is_none_or(|since| row.taken_us >= since)
             && self.until_us.is_none_or(|until| row.taken_us < until)
-            && self.tests.iter().all(|test| test.holds(row))
     }
 
     /// Whether rows of a day may be meant; `day_us` is its beginning.
@@ -90,22 +122,100 @@ impl Filter {
 impl Test {
     fn holds(&self, row: &Row) -> bool {
         let value = self.group.of(row).unwrap_or_default();
-        self.patterns.iter().any(|pattern| matches(pattern, &value)) != self.is_negated
+        self.patterns.iter().any(|pattern| pattern.is(&value)) != self.is_negated
     }
 }
 
-/// The pattern of a value as rows hold it.
-fn pattern(group: &Group, name: &str, value: String) -> Result<String, QueryError> {
-    if let (Group::HourOfDay, Ok(hour)) = (group, value.parse::<u8>()) {
-        return Ok(format!("{hour:02}:00"));
+impl Pattern {
+    fn is(&self, value: &str) -> bool {
+        self.held.iter().any(|held| matches(held, value))
     }
-    if *group != Group::Column(Column::RequestNs) || value.is_empty() || value.bytes().all(|byte| byte.is_ascii_digit())
-    {
-        return Ok(value);
+}
+
+/// A value as rows hold it: what a table shows selects what it is shown for.
+fn held(group: &Group, name: &str, typed: &str) -> Result<Vec<String>, QueryError> {
+    let mut held = vec![typed.to_owned()];
+    match group {
+        Group::HourOfDay => held.extend(typed.parse::<u8>().map(|hour| format!("{hour:02}:00"))),
+        Group::Column(Column::Conditions) if typed == AS_FOUND => held.push(String::new()),
+        group if typed == UNKNOWN && group.may_be_unknown() => held.push(String::new()),
+        Group::Column(Column::RequestNs) if !typed.is_empty() && !typed.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let wrong = |why: String| QueryError::Value { name: name.to_owned(), value: typed.to_owned(), why };
+            held =
+                vec![typed.replace(' ', "").parse::<Nanos>().map_err(|error| wrong(error.to_string()))?.0.to_string()];
+        }
+        _ => {}
     }
-    match value.parse::<Nanos>() {
-        Ok(span) => Ok(span.0.to_string()),
-        Err(error) => Err(QueryError::Value { name: name.to_owned(), value, why: error.to_string() }),
+    Ok(held)
+}
+
+/// The values of a filter that no row has so far, with those that rows have instead.
+#[derive(Clone, Debug)]
+pub struct Unmet {
+    /// The places of tests and of their values.
+    left: Vec<(usize, usize)>,
+    /// What rows have, by the place of a test.
+    known: BTreeMap<usize, BTreeSet<Cell>>,
+}
+
+impl Unmet {
+    /// Whether every value has been met.
+    pub fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// Looks at a row of the filter's days.
+    pub fn look(&mut self, filter: &Filter, row: &Row) {
+        if !filter.is_within(row) {
+            return;
+        }
+        let known = &mut self.known;
+        self.left.retain(|&(at, pattern)| {
+            let test = &filter.tests[at];
+            let value = test.group.of(row);
+            if test.patterns[pattern].is(value.as_deref().unwrap_or_default()) {
+                return false;
+            }
+            let known = known.entry(at).or_default();
+            if known.len() < KNOWN_MAX {
+                known.insert(value);
+            }
+            true
+        });
+    }
+
+    /// A sentence for each value that no row has, and whether no row can pass the filter for that. Machines are known by
+    /// their names: source → name.
+    pub fn told(&self, filter: &Filter, names: &BTreeMap<String, String>) -> (Vec<String>, bool) {
+        let sentences = self.left.iter().map(|&(at, pattern)| {
+            let Test { name, group, patterns, .. } = &filter.tests[at];
+            let word = |cell: &Cell| match (group, cell) {
+                (Group::Column(Column::Source), Some(source)) => names.get(source).unwrap_or(source).clone(),
+                (group, cell) => in_words(group, cell),
+            };
+            let known: BTreeSet<String> = self.known.get(&at).into_iter().flatten().map(word).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            unmet(&format!("{name}={}", patterns[pattern].typed), &patterns[pattern].typed, &known)
+        });
+        let is_unmet = |at: usize, test: &Test| {
+            !test.is_negated && (0..test.patterns.len()).all(|pattern| self.left.contains(&(at, pattern)))
+        };
+        (sentences.collect(), filter.tests.iter().enumerate().any(|(at, test)| is_unmet(at, test)))
+    }
+}
+
+/// What is said of a value that no row has.
+fn unmet(test: &str, typed: &str, known: &[&str]) -> String {
+    let near =
+        oversleep_record::nearest(typed, known).map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
+    let (listed, more) = known.split_at(known.len().min(LISTED));
+    let more =
+        if more.is_empty() { String::new() } else { format!(" and {}", counted(more.len() as u64, "more value")) };
+    let begin = if near.is_empty() { "the" } else { "The" };
+    match known {
+        [] => format!("no row has {test}"),
+        [only] => format!("no row has {test}; {near}{begin} only value is {only}"),
+        _ => format!("no row has {test}; {near}{begin} values are {}{more}", listed.join(", ")),
     }
 }
 
@@ -197,6 +307,11 @@ mod tests {
             "disturbed=no",
             "label.program=app",
             "kernel=''",
+            "kernel=unknown",
+            "kernel!=6.6",
+            "label.cpu=unknown",
+            "conditions='as found'",
+            "request='1 ms'",
         ] {
             assert!(takes(text), "{text}");
         }
@@ -207,6 +322,9 @@ mod tests {
             "subject!=nano*",
             "label.program=b*",
             "kernel=6*",
+            "kernel!=unknown",
+            "processor=unknown",
+            "conditions!='as found'",
             "since=0s until=1h",
         ] {
             assert!(!takes(text), "{text}");
@@ -226,6 +344,40 @@ mod tests {
         for text in ["machine!=host-0165", "machine=web-*", "hour_of_day=3"] {
             assert!(!takes(text), "{text}");
         }
+    }
+
+    #[test]
+    fn values_that_no_row_has_are_told_with_those_that_rows_have() {
+        let names = [("a86a".to_owned(), "web-17".to_owned())].into();
+        let rows =
+            ["nanosleep", "poll"].map(|wait| Row { subject: wait.to_owned(), source: "a86a".to_owned(), ..row() });
+        let told = |text: &str| {
+            let filter = Filter::read(text, 1_700_000_000_000_000).unwrap().with_names(&names);
+            let mut unmet = filter.unmet();
+            rows.iter().for_each(|row| unmet.look(&filter, row));
+            assert_eq!(unmet.is_empty(), unmet.told(&filter, &names).0.is_empty());
+            unmet.told(&filter, &names)
+        };
+        for (text, sentence, is_nothing) in [
+            (
+                "wait=nanoslep",
+                "no row has wait=nanoslep; did you mean 'nanosleep'? The values are nanosleep, poll",
+                true,
+            ),
+            (
+                "wait!=nanoslep",
+                "no row has wait=nanoslep; did you mean 'nanosleep'? The values are nanosleep, poll",
+                false,
+            ),
+            ("wait=poll,zzz", "no row has wait=zzz; the values are nanosleep, poll", false),
+            ("machine=wbe-17", "no row has machine=wbe-17; did you mean 'web-17'? The only value is web-17", true),
+            ("request=2ms", "no row has request=2ms; the only value is 1 ms", true),
+            ("kernel=6.6", "no row has kernel=6.6; the only value is unknown", true),
+            ("wait=poll since=1h until=0h", "no row has wait=poll", true),
+        ] {
+            assert_eq!(told(text), (vec![sentence.to_owned()], is_nothing), "{text}");
+        }
+        assert_eq!(told("wait=poll machine=web-* kernel=unknown request=1ms").0, [""; 0]);
     }
 
     #[test]

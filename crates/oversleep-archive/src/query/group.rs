@@ -3,10 +3,20 @@
 use std::fmt;
 use std::str::FromStr;
 
+use oversleep_record::Nanos;
+
 use super::time::utc;
 use super::{QueryError, unknown};
 use crate::column::{Column, Kind, Value};
 use crate::row::Row;
+
+/// What a table has for what isn't known.
+pub const UNKNOWN: &str = "unknown";
+/// What a table has for conditions under which nothing was changed.
+pub const AS_FOUND: &str = "as found";
+
+/// What a group has of one thing that groups differ in; `None` is unknown.
+pub type Cell = Option<String>;
 
 /// What groups differ in, and what rows are selected by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,7 +94,7 @@ impl FromStr for Group {
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // As questions call them.
+            // As questions name them.
             Group::Column(Column::RequestNs) => f.pad("request"),
             Group::Column(Column::Source) => f.pad("machine"),
             Group::Column(column) => column.fmt(f),
@@ -106,6 +116,15 @@ impl Group {
             Group::Day | Group::Hour | Group::HourOfDay | Group::Month => Column::Taken,
             Group::Fact(_) => Column::Facts,
             Group::Label(_) => Column::Labels,
+        }
+    }
+
+    /// Whether some rows have no value of it.
+    pub fn may_be_unknown(&self) -> bool {
+        match self {
+            Group::Column(column) => column.is_optional(),
+            Group::Fact(_) | Group::Label(_) => true,
+            Group::Day | Group::Hour | Group::HourOfDay | Group::Month => false,
         }
     }
 
@@ -135,5 +154,18 @@ impl Group {
                 }
             },
         }
+    }
+}
+
+/// A value of a group for people.
+pub fn in_words(group: &Group, cell: &Cell) -> String {
+    match (group, cell) {
+        (_, None) => UNKNOWN.to_owned(),
+        (Group::Column(Column::RequestNs), Some(ns)) => {
+            ns.parse().map_or_else(|_| ns.clone(), |ns| format!("{:#}", Nanos(ns)))
+        }
+        (Group::Column(Column::Conditions), Some(text)) if text.is_empty() => AS_FOUND.to_owned(),
+        (Group::Column(Column::Labels), Some(text)) if text.is_empty() => "none".to_owned(),
+        (_, Some(text)) => text.clone(),
     }
 }

@@ -10,10 +10,10 @@ use std::str::FromStr;
 
 use crate::column::Column;
 
-pub use answer::{Answer, Cell, Gathering, in_words};
+pub use answer::{Answer, Gathering};
 pub use figure::{Figure, Measured};
-pub use filter::Filter;
-pub use group::Group;
+pub use filter::{Filter, Unmet};
+pub use group::{Cell, Group, in_words};
 pub use time::{begin_of, day_of, moment_of};
 
 /// What a question asks for: `p50 p99 count by kernel day`.

@@ -8,6 +8,7 @@ use oversleep_record::ResultFile;
 
 use super::folder::{self, Archive, COMPLETE, PART};
 use super::turn::Turn;
+use super::windows::{self, Windows};
 use super::write::{GROUP_BUCKETS_MAX, Writer};
 use super::{StoreError, read::Reader};
 use crate::column::Column;
@@ -25,6 +26,11 @@ pub enum Added {
     Rows(usize),
     /// It is in the archive already.
     Already,
+    /// It is the last hour of a sampler, of which the archive has so much already.
+    Overlaps {
+        /// How long, in µs.
+        overlap_us: i64,
+    },
     /// It has no series that could be measured.
     Nothing,
 }
@@ -37,6 +43,7 @@ pub struct Adding<'a> {
     days: BTreeMap<String, Day>,
     /// Contents of every day, for results that don't state when they were taken.
     everywhere: Option<HashSet<i64>>,
+    windows: Windows,
     files: Vec<PathBuf>,
 }
 
@@ -56,7 +63,15 @@ impl<'a> Adding<'a> {
     pub fn begin(archive: &'a Archive, digits: Digits) -> Result<Adding<'a>, StoreError> {
         let turn = Turn::take(archive.folder())?;
         archive.remove_leftovers(&turn)?;
-        Ok(Adding { archive, turn, digits, days: BTreeMap::new(), everywhere: None, files: Vec::new() })
+        Ok(Adding {
+            archive,
+            turn,
+            digits,
+            days: BTreeMap::new(),
+            everywhere: None,
+            windows: Windows::default(),
+            files: Vec::new(),
+        })
     }
 
     /// The random text that stands for the machine of that name in this archive.
@@ -82,6 +97,13 @@ impl<'a> Adding<'a> {
             if !self.everywhere.get_or_insert_default().insert(first.content) {
                 return Ok(Added::Already);
             }
+        }
+        if windows::is_window(file) {
+            let overlap_us = self.windows.overlap_us(self.archive, &rows)?;
+            if overlap_us > 0 {
+                return Ok(Added::Overlaps { overlap_us });
+            }
+            self.windows.insert(&rows);
         }
         self.add_rows(rows)
     }

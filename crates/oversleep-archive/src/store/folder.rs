@@ -7,7 +7,7 @@ use std::{fs, io};
 use super::read::Reader;
 use super::{StoreError, turn};
 use crate::column::Column;
-use crate::query::{Filter, Gathering, QueryError, begin_of};
+use crate::query::{Filter, Gathering, QueryError, Unmet, begin_of};
 use crate::row::Row;
 
 /// The beginning of a day's folder.
@@ -151,6 +151,24 @@ impl Archive {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// The values of a filter that no row of its days has. Reads until each is met: a few rows where all are there.
+    ///
+    /// # Errors
+    /// A file is damaged or another program's.
+    pub fn unmet(&self, filter: &Filter) -> Result<Unmet, StoreError> {
+        let columns = filter.columns().collect();
+        read_again(StoreError::is_gone, || {
+            let mut unmet = filter.unmet();
+            if !unmet.is_empty() {
+                let _ = self.each(&self.files(filter)?, &columns, |row| {
+                    unmet.look(filter, row);
+                    if unmet.is_empty() { Err(()) } else { Ok(()) }
+                })?;
+            }
+            Ok(unmet)
+        })
     }
 
     /// Answers a question.

@@ -16,11 +16,14 @@ mod schema;
 mod thrift;
 mod turn;
 mod values;
+mod windows;
 mod write;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
+
+use parquet::errors::ParquetError;
 
 use crate::column::Column;
 
@@ -41,6 +44,12 @@ pub enum StoreError {
         /// Why.
         error: io::Error,
     },
+    /// The disk has no room for a file.
+    #[error(
+        "the disk has no room left for '{0}'; what the archive had before is all there. Free some space, and run the command \
+         again: results that are in it already are not added twice"
+    )]
+    Full(String),
     /// The folder isn't an archive.
     #[error("'{0}' is no archive; `oversleep archive add` makes one")]
     NoArchive(String),
@@ -59,13 +68,22 @@ pub enum StoreError {
         fault: String,
     },
     /// The names of machines can't be read.
-    #[error("can't use the names of machines in '{path}': {fault}")]
+    #[error(
+        "can't use the names of machines in '{path}': {fault}. Restore it from a copy. Without one, move it out of the archive: \
+         no row is lost, but machines lose their names, and what you add later is of new machines"
+    )]
     Names {
         /// The file.
         path: String,
         /// Why.
         fault: String,
     },
+    /// Another command changes the archive.
+    #[error("another command has been changing the archive of '{0}' for 10 minutes; try again when it has ended")]
+    Busy(String),
+    /// A name that no machine can have.
+    #[error("'{}' can't be the name of a machine: it is empty, or has line breaks or control characters", .0.escape_debug())]
+    NoName(String),
 }
 
 impl StoreError {
@@ -75,7 +93,22 @@ impl StoreError {
     }
 
     fn io(path: &Path, error: io::Error) -> StoreError {
-        StoreError::Io { path: path.display().to_string(), error }
+        let path = path.display().to_string();
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full(path),
+            _ => StoreError::Io { path, error },
+        }
+    }
+
+    /// What the library says of a file that it writes: the system's reason, where it has one.
+    fn writing(path: &Path, error: ParquetError) -> StoreError {
+        match error {
+            ParquetError::External(source) => match source.downcast::<io::Error>() {
+                Ok(error) => StoreError::io(path, *error),
+                Err(error) => StoreError::io(path, io::Error::other(error)),
+            },
+            error => StoreError::io(path, io::Error::other(error)),
+        }
     }
 
     fn damaged(path: &Path, fault: &dyn std::fmt::Display) -> StoreError {

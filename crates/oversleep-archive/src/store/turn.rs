@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::StoreError;
 
@@ -23,7 +24,20 @@ pub struct Turn {
 }
 
 fn fault(path: &Path, error: &rusqlite::Error) -> StoreError {
-    StoreError::Names { path: path.display().to_string(), fault: error.to_string() }
+    let shown = path.display().to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => StoreError::Full(shown),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy(shown),
+        Some(
+            ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure,
+        ) => StoreError::io(path, io::Error::other(error.to_string())),
+        _ => StoreError::Names { path: shown, fault: error.to_string() },
+    }
+}
+
+/// Whether a machine can have that name: lists and tables have it in a line.
+fn is_name(name: &str) -> bool {
+    !name.trim().is_empty() && !name.chars().any(char::is_control)
 }
 
 impl Turn {
@@ -44,6 +58,9 @@ impl Turn {
 
     /// The random text that stands for a machine; a new one for a new name.
     pub fn source(&self, name: &str) -> Result<String, StoreError> {
+        if !is_name(name) {
+            return Err(StoreError::NoName(name.to_owned()));
+        }
         let source = || {
             let known = "SELECT source FROM machines WHERE name = ?1";
             if let Some(source) = self.names.query_row(known, [name], |row| row.get(0)).optional()? {
@@ -78,7 +95,8 @@ pub fn names(folder: &Path) -> Result<BTreeMap<String, String>, StoreError> {
         let names = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         names.busy_timeout(TURN)?;
         let mut all = names.prepare("SELECT source, name FROM machines")?;
-        all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()
+        let name = |name: String| if is_name(&name) { name } else { name.escape_debug().to_string() };
+        all.query_map([], |row| Ok((row.get(0)?, name(row.get(1)?))))?.collect::<rusqlite::Result<_>>()
     };
     read().map_err(|error| fault(&path, &error))
 }

@@ -163,7 +163,7 @@ impl Values {
             Values::Integer(leaf) => {
                 leaf.read(count)?;
                 for (row, value) in rows.iter_mut().zip(leaf.each(count)) {
-                    set_integer(row, column, value?.copied());
+                    set_integer(row, column, value?.copied())?;
                 }
             }
             Values::Real(leaf) => {
@@ -184,6 +184,9 @@ impl Values {
                 let mut lists = leaf.lists();
                 for row in rows {
                     let list = lists.next().ok_or_else(|| general(&"a column has too few lists"))?;
+                    if column == Column::N && list.iter().any(|&n| n < 1) {
+                        return Err(general(&"a bucket has fewer than one value"));
+                    }
                     let place = if column == Column::Hi { &mut row.hi } else { &mut row.n };
                     place.clear();
                     place.extend_from_slice(list);
@@ -270,7 +273,11 @@ fn set_small(row: &mut Row, column: Column, number: Option<i32>) -> Parquet<()> 
     Ok(())
 }
 
-fn set_integer(row: &mut Row, column: Column, number: Option<i64>) {
+fn set_integer(row: &mut Row, column: Column, number: Option<i64>) -> Parquet<()> {
+    let is_count = matches!(column, Column::Count | Column::Missed | Column::Early);
+    if is_count && number.is_some_and(|number| number < 0) {
+        return Err(general(&"a row counts fewer than no values"));
+    }
     match column {
         Column::RequestNs => row.request_ns = number,
         Column::Min => row.min = number,
@@ -287,6 +294,7 @@ fn set_integer(row: &mut Row, column: Column, number: Option<i64>) {
             *place = number.unwrap_or_default();
         }
     }
+    Ok(())
 }
 
 fn set_real(row: &mut Row, column: Column, number: Option<f64>) {

@@ -1,7 +1,7 @@
 //! Writes a file of rows.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,13 +39,28 @@ const SOME_ROWS: usize = 256;
 /// The most buckets of a row: they stand in one page, and a reader refuses pages beyond 48 KB.
 const ROW_BUCKETS_MAX: usize = 1 << 14;
 
+/// A file that has no name yet. It is removed where it isn't completed: a disk that is full has its room again.
+struct Part {
+    path: PathBuf,
+    is_complete: bool,
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 /// A file that is being written: rows are sorted and written in groups.
 pub struct Writer {
-    path: PathBuf,
     file: SerializedFileWriter<BufWriter<File>>,
     rows: Vec<Row>,
     buckets: usize,
     groups: usize,
+    /// Last: some systems remove no file that is open.
+    part: Part,
 }
 
 impl Writer {
@@ -59,7 +74,13 @@ impl Writer {
 
     /// The same with pages of another size.
     fn with(path: &Path, page_bytes: usize) -> Result<Writer, StoreError> {
-        let level = GzipLevel::try_new(4).map_err(|error| StoreError::damaged(path, &error))?;
+        let file = File::create_new(path).map_err(|error| StoreError::io(path, error))?;
+        Writer::into(Part { path: path.to_owned(), is_complete: false }, file, page_bytes)
+    }
+
+    fn into(part: Part, file: File, page_bytes: usize) -> Result<Writer, StoreError> {
+        let failed = |error| StoreError::writing(&part.path, error);
+        let level = GzipLevel::try_new(4).map_err(failed)?;
         let all = SchemaDescriptor::new(schema::schema());
         // No question has use for the least of a list's values, and to find it takes a tenth of the time.
         let of_lists = all.columns().iter().filter(|leaf| leaf.max_rep_level() > 0);
@@ -78,11 +99,9 @@ impl Writer {
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_statistics_truncate_length(Some(64))
             .build();
-        let io = |error: std::io::Error| StoreError::io(path, error);
-        let file = File::create_new(path).map_err(io)?;
         let file = SerializedFileWriter::new(BufWriter::new(file), schema::schema(), Arc::new(properties));
-        let file = file.map_err(|error| StoreError::damaged(path, &error))?;
-        Ok(Writer { path: path.to_owned(), file, rows: Vec::new(), buckets: 0, groups: 0 })
+        let file = file.map_err(failed)?;
+        Ok(Writer { file, rows: Vec::new(), buckets: 0, groups: 0, part })
     }
 
     /// Adds a row. One of more buckets than a page may hold has two significant digits instead of three, and texts are cut
@@ -126,7 +145,7 @@ impl Writer {
         let key = |row: &Row| (row.subject.clone(), row.request_ns, row.machine.kernel.clone(), row.taken_us);
         rows.sort_by_cached_key(key);
         let result = write_group(&mut self.file, &rows);
-        result.map_err(|error| StoreError::damaged(&self.path, &error))
+        result.map_err(|error| StoreError::writing(&self.part.path, error))
     }
 
     /// Ends the file, and waits until the disk has it. `replaces` are the files that it holds the rows of.
@@ -139,11 +158,13 @@ impl Writer {
             let list = Some(replaces.join("\n"));
             self.file.append_key_value_metadata(KeyValue { key: REPLACES.to_owned(), value: list });
         }
-        let path = self.path;
-        let mut inner = self.file.into_inner().map_err(|error| StoreError::damaged(&path, &error))?;
+        let Writer { mut part, file, .. } = self;
+        let path = part.path.clone();
+        let mut inner = file.into_inner().map_err(|error| StoreError::writing(&path, error))?;
         let io = |error: std::io::Error| StoreError::io(&path, error);
         inner.flush().map_err(io)?;
         inner.get_ref().sync_all().map_err(io)?;
+        part.is_complete = true;
         Ok(path)
     }
 }
@@ -296,6 +317,25 @@ mod tests {
         assert!(large.contains("a page is larger than those of an archive"), "{large}");
         let long = read(3_000_000, PAGE_BYTES).unwrap_err();
         assert!(long.contains("states 3000000 values"), "{long}");
+    }
+
+    #[test]
+    fn a_full_disk_is_no_damaged_file_and_the_part_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.part");
+        fs::write(&path, "").unwrap();
+        // Where there is no such device, the library's error is made here.
+        let Ok(full) = File::options().write(true).open("/dev/full") else {
+            let error = std::io::Error::from(std::io::ErrorKind::StorageFull);
+            assert!(matches!(StoreError::writing(&path, error.into()), StoreError::Full(_)));
+            return;
+        };
+        let mut writer = Writer::into(Part { path: path.clone(), is_complete: false }, full, PAGE_BYTES).unwrap();
+        writer.add(Row { hi: (0..10_000).collect(), n: vec![1; 10_000], ..Row::default() }).unwrap();
+        let error = writer.finish(&[]).unwrap_err();
+        assert!(matches!(error, StoreError::Full(_)), "{error}");
+        assert!(error.to_string().contains("Free some space, and run the command again"), "{error}");
+        assert!(!path.exists());
     }
 
     #[test]

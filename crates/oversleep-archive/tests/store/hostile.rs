@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use oversleep_archive::store::{Archive, StoreError};
-use oversleep_archive::{Column, Filter};
+use oversleep_archive::store::{Adding, Archive, StoreError};
+use oversleep_archive::{Column, Digits, Filter, Row};
 
 use crate::support::{add, row, values};
 
@@ -78,4 +78,75 @@ fn a_list_of_contents_of_gigabytes_is_refused_before_it_is_read() {
         assert!(error.contains("list of contents is longer"), "{error}");
         fs::remove_file(copy).unwrap();
     }
+}
+
+#[test]
+fn counts_below_zero_are_an_error() {
+    let counts = |change: fn(&mut Row)| {
+        let home = tempfile::tempdir().unwrap();
+        let mut row = row(0, &values(0..40));
+        change(&mut row);
+        add(home.path(), [row]);
+        read(home.path()).map_err(|error| error.to_string())
+    };
+    assert_eq!(counts(|_| {}), Ok(1));
+    for (change, fault) in [
+        ((|row| row.n[3] = -5) as fn(&mut Row), "a bucket has fewer than one value"),
+        (|row| row.n[3] = 0, "a bucket has fewer than one value"),
+        (|row| row.count = -1, "a row counts fewer than no values"),
+        (|row| row.missed = i64::MIN, "a row counts fewer than no values"),
+        (|row| row.early = -1, "a row counts fewer than no values"),
+    ] {
+        let error = counts(change).unwrap_err();
+        assert!(error.contains(fault) && error.contains("restore it from a copy"), "{error}");
+    }
+}
+
+#[test]
+fn rows_that_a_file_has_twice_are_a_fault() {
+    let faults = |rows: Vec<Row>| {
+        let home = tempfile::tempdir().unwrap();
+        let archive = Archive::open_or_make(home.path()).unwrap();
+        let mut adding = Adding::begin(&archive, Digits::Three).unwrap();
+        adding.add_rows(rows).unwrap();
+        adding.finish().unwrap();
+        archive.check().unwrap().faults
+    };
+    let (long, short) = (row(0, &values(0..40)), row(0, &values([7])));
+    let other = Row { request_ns: Some(2_000_000), ..short.clone() };
+    assert_eq!(faults(vec![long.clone(), short.clone(), short.clone(), other]), [""; 0], "short ones, by chance");
+    for rows in [vec![long.clone(), long.clone(), short.clone()], vec![short.clone(), short]] {
+        let faults = faults(rows);
+        assert!(faults.len() == 1 && faults[0].contains("1 result has rows more than once"), "{faults:?}");
+    }
+}
+
+#[test]
+fn damaged_names_come_with_what_to_do() {
+    let home = tempfile::tempdir().unwrap();
+    add(home.path(), [row(0, &values([1]))]);
+    let names = home.path().join("_archive.sqlite");
+    for bytes in [vec![0x55; 8_192], b"SQLite format 3\0".iter().copied().chain([0xff; 4_096]).collect()] {
+        fs::write(&names, bytes).unwrap();
+        let archive = Archive::open(home.path()).unwrap();
+        for error in [archive.machines().unwrap_err(), archive.check().unwrap_err()] {
+            let error = error.to_string();
+            assert!(error.contains("_archive.sqlite'") && error.contains("Restore it from a copy"), "{error}");
+        }
+    }
+    fs::remove_file(&names).unwrap();
+    assert_eq!(read(home.path()).unwrap(), 1, "as it says, no row is lost");
+}
+
+#[test]
+fn a_name_without_letters_or_with_control_characters_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let archive = Archive::open_or_make(home.path()).unwrap();
+    let adding = Adding::begin(&archive, Digits::Three).unwrap();
+    for name in ["", "  ", "web\n1", "\u{1b}[31mweb", "web\0"] {
+        let error = adding.source(name).unwrap_err();
+        assert!(matches!(error, StoreError::NoName(_)), "{error}");
+        assert!(!error.to_string().contains(char::is_control), "{error}");
+    }
+    assert!(adding.source("web-17 (Köln)").is_ok());
 }

@@ -7,3 +7,4 @@ mod kills;
 mod roundtrip;
 mod sql;
 mod support;
+mod windows;

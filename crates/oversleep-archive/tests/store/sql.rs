@@ -4,7 +4,7 @@ use std::path::Path;
 
 use oversleep_archive::sql::{Cell, SqlError, answer};
 use oversleep_archive::store::Archive;
-use oversleep_archive::{Filter, Gathering, Row, views};
+use oversleep_archive::{Filter, Gathering, Machine, Row, views};
 
 use crate::support::{add, row, values};
 
@@ -12,26 +12,26 @@ fn ask(folder: &Path, statement: &str) -> Result<Vec<Vec<Cell>>, SqlError> {
     answer(&Archive::open(folder).unwrap(), statement).map(|table| table.rows)
 }
 
-/// Rows of two kernels, of one request.
+/// Rows of five kernels, of one request, as found.
 fn filled(folder: &Path) {
     let rows = (0..40).map(|number| {
         let row = row(number * 2, &values((0..50).map(|value| (value - 5) * 37 * (number + 1))));
-        Row { request_ns: Some(1_000_000), ..row }
+        Row { request_ns: Some(1_000_000), conditions: String::new(), runtime: None, ..row }
     });
     add(folder, rows);
 }
 
-#[test]
-fn the_portable_query_gives_the_figures_of_a_question() {
-    let home = tempfile::tempdir().unwrap();
-    filled(home.path());
-    let archive = Archive::open(home.path()).unwrap();
-    let filter = Filter::read("subject=nanosleep request=1ms", 0).unwrap();
+/// Holds the portable query against a question with these tests.
+fn hold(folder: &Path, query: &str, tests: &str) -> Vec<Vec<Cell>> {
+    let archive = Archive::open(folder).unwrap();
+    let filter = Filter::read(tests, 0).unwrap();
     let mut gathering = Gathering::new("count p50 p99 by kernel".parse().unwrap(), filter, false);
     archive.gather(&mut gathering).unwrap().unwrap();
-    let expected = gathering.finish();
-    let rows = ask(home.path(), views::PORTABLE).unwrap();
-    assert_eq!(rows.len(), expected.groups.len());
+    let mut expected = gathering.finish();
+    assert_eq!(expected.by.len(), 1, "{tests} is one series: {:?}", expected.by);
+    expected.groups.sort_by_key(|(key, _)| (key[0].is_none(), key.clone()));
+    let rows = ask(folder, query).unwrap();
+    assert_eq!(rows.len(), expected.groups.len(), "{rows:?}");
     for (cells, (key, merged)) in rows.iter().zip(&expected.groups) {
         let of = |quantile: f64| {
             // The upper end of the bucket, which a question limits to the largest value.
@@ -41,11 +41,56 @@ fn the_portable_query_gives_the_figures_of_a_question() {
                 upto += count;
                 upto >= rank
             });
-            Cell::Integer(found.unwrap().0)
+            Cell::Integer(found.map_or(i64::MAX, |(highest, _)| highest))
         };
-        let kernel = Cell::Text(key[0].clone().unwrap());
+        let kernel = key[0].clone().map_or(Cell::Null, Cell::Text);
         assert_eq!(*cells, [kernel, Cell::Integer(merged.count() as i64), of(0.5), of(0.99)]);
     }
+    rows
+}
+
+#[test]
+fn the_portable_query_gives_the_figures_of_a_question() {
+    let home = tempfile::tempdir().unwrap();
+    filled(home.path());
+    assert_eq!(hold(home.path(), views::PORTABLE, views::PORTABLE_WHERE).len(), 5);
+}
+
+#[test]
+fn the_portable_query_adds_up_one_series_and_has_unknown_groups_last() {
+    let home = tempfile::tempdir().unwrap();
+    filled(home.path());
+    let others = |base: Row| {
+        let unknown = |row: Row| Row { machine: Machine { kernel: None, ..row.machine.clone() }, ..row };
+        [
+            unknown(base.clone()),
+            Row { experiment: "trial".to_owned(), ..base.clone() },
+            Row { quantity: "duration".to_owned(), ..base.clone() },
+            Row { quantity: "wakeups_per_second".to_owned(), unit: "hz".to_owned(), ..base.clone() },
+            Row { conditions: "slack=1ns".to_owned(), ..base.clone() },
+            Row { request_ns: Some(2_000_000), ..base.clone() },
+            Row { request_ns: None, ..base.clone() },
+            Row { runtime: Some("go 1.22".to_owned()), ..base.clone() },
+            Row { subject: "poll".to_owned(), ..base },
+        ]
+    };
+    let base = Row { request_ns: Some(1_000_000), conditions: String::new(), runtime: None, ..row(0, &values([7; 9])) };
+    add(home.path(), others(base).into_iter().zip(1_000..).map(|(row, content)| Row { content, ..row }));
+    let rows = hold(home.path(), views::PORTABLE, views::PORTABLE_WHERE);
+    assert_eq!((rows.len(), &rows[5][..2]), (6, &[Cell::Null, Cell::Integer(9)][..]));
+}
+
+#[test]
+fn the_portable_query_gives_the_figures_of_a_question_on_the_golden_archive() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/columns-1");
+    // All of its rows with a request are of one other series; and one kernel has more values than a percentage of them fits.
+    let own = |text: &str| {
+        let text = text.replace("conditions = ''", "conditions = 'slack=1ns'").replace("'as found'", "slack=1ns");
+        text.replace("runtime IS NULL", "runtime = 'go 1.22'").replace("runtime=unknown", "runtime='go 1.22'")
+    };
+    let query = own(views::PORTABLE).replace("AND conditions", "AND kernel <> '6.1' AND conditions");
+    let rows = hold(&folder, &query, &format!("{} kernel!=6.1", own(views::PORTABLE_WHERE)));
+    assert_eq!(rows.len(), 4);
 }
 
 #[test]

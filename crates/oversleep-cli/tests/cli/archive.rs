@@ -141,6 +141,12 @@ fn mistakes_are_answered_with_what_was_probably_meant() {
     for (args, words) in [
         (&["archive", "query", "fleet", "p50 by kernl"][..], "did you mean 'kernel'?"),
         (&["archive", "query", "fleet", "p50", "--where", "wait"], "'wait' is no test"),
+        (&["archive", "query", "fleet", "p50", "--where", "wait=thread-slep"], "did you mean 'thread-sleep'?"),
+        (
+            &["archive", "query", "fleet", "p50", "--where", "machine=wbe-1"],
+            "did you mean 'web-1'? The values are web-1, web-2",
+        ),
+        (&["archive", "report", "fleet", "--where", "host=web-3"], "no row has host=web-3"),
         (&["archive", "sql", "fleet", "DROP TABLE buckets"], "only SELECT is allowed"),
         (&["archive", "sql", "fleet", "SELECT a FROM histograms"], "no such column: a"),
     ] {
@@ -155,6 +161,99 @@ fn mistakes_are_answered_with_what_was_probably_meant() {
     );
     let other = home.run(["archive", "add", ".", "web-1.json"]).with_code(1);
     assert!(other.stderr.contains("holds other files"), "{}", other.stderr);
+}
+
+#[test]
+fn a_selection_says_what_it_has_not_and_selects_what_tables_show() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = furnished();
+    let ask = |tests: &str| home.run(["archive", "query", "fleet", "rows", "--where", tests, "--mixed", "--csv"]);
+    for tests in ["conditions='as found'", "runtime=unknown", "request='1 ms'", "fact.none=unknown"] {
+        let run = ask(tests).fine();
+        assert!(run.stdout.starts_with("rows\r\n2\r\n"), "{tests}: {}", run.stdout);
+        assert_eq!(run.stderr, "", "{tests}");
+    }
+    let some = ask("machine=web-1,web-7").fine();
+    assert!(some.stderr.contains("no row has machine=web-7; did you mean 'web-"), "{}", some.stderr);
+    let none = home.run(["archive", "query", "fleet", "p50", "--where", "until=2001-01-01"]).fine().stdout;
+    assert!(none.starts_with("No rows.\n\nNo row passes all tests of --where 'until=2001-01-01'."), "{none}");
+    let report = home.run(["archive", "report", "fleet", "--where", "until=2001-01-01"]).fine();
+    assert!(report.stderr.contains("No row passes all tests"), "{}", report.stderr);
+}
+
+#[test]
+fn a_terminal_gets_the_beginning_of_a_long_answer_and_documents_get_all_of_it() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = Home::new();
+    home.run(["check", "--quick", "--on", "linux-hz250", "--quiet", "--out", "check.json"]).fine();
+    home.run(["archive", "add", "fleet", "check.json", "--quiet"]).fine();
+    let ask =
+        |more: &[&str]| home.run(["archive", "query", "fleet", "p50 p99 count by os"].iter().chain(more)).fine().stdout;
+    let text = ask(&[]);
+    assert!(text.lines().count() < 60, "{text}");
+    let first = text.lines().nth(1).unwrap_or_default();
+    assert!(first.contains("1 ms") && !text.contains("cost"), "lateness as found first: {text}");
+    let (_, tests) = text.split_once("more lines: --csv has all, or choose with --where '").expect("what is left out");
+    let (tests, after) = tests.split_once("'.").expect("tests");
+    assert!(after.contains("These lines are all of quantity lateness"), "{text}");
+    let chosen = ask(&["--where", tests]);
+    assert!(chosen.contains(&tests[5..tests.find(' ').unwrap()]) && !chosen.contains("more lines"), "{chosen}");
+    assert!(ask(&["--csv"]).lines().count() > 60);
+}
+
+/// The last hour of a sampler as `serve` answers with it, so long after it was furnished.
+fn last_hour(home: &Home, name: &str, after_s: i64) {
+    let text = fs::read(home.path().join("web-2.json")).unwrap();
+    let mut file = ResultFile::read(&text).unwrap();
+    file.command = "serve".to_owned();
+    file.name = Some("web-1".to_owned());
+    file.taken_unix_s = file.taken_unix_s.map(|taken| taken + after_s);
+    file.duration_ns = oversleep_record::Nanos::from_millis(3_600_000);
+    let mut pauses = file.series[0].clone();
+    pauses.requested_ns = None;
+    pauses.key = pauses.key.word("pause");
+    file.series.push(pauses);
+    fs::write(home.path().join(name), file.write()).unwrap();
+}
+
+#[test]
+fn an_hour_that_is_collected_twice_counts_once() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = furnished();
+    for (name, after_s, words) in [
+        ("web-1.json", 0, "Added 1 result: 2 rows in 1 file.\n"),
+        ("web-1.json", 1_500, "Added 0 results: 0 rows in 0 files, 1 result of hours that are there already.\n"),
+        ("web-1.json", 3_600, "Added 1 result: 2 rows in 1 file.\n"),
+    ] {
+        last_hour(&home, name, after_s);
+        let added = home.run(["archive", "add", "hours", name, "--by-file"]).fine();
+        assert_eq!(added.stdout, words, "{after_s}: {}", added.stderr);
+        let is_said = added.stderr.contains("the archive has 35 min of these from 'web-1' already; nothing was added");
+        assert_eq!(is_said, after_s == 1_500, "{}", added.stderr);
+    }
+}
+
+#[test]
+fn a_machine_has_a_name_in_one_line_and_one_that_contradicts_its_file_is_said() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = furnished();
+    last_hour(&home, "web-9.json", 0);
+    let other = home.run(["archive", "add", "named", "web-9.json", "--by-file"]).fine().stderr;
+    let words =
+        "1 result names another machine than the one it is added as; the first is 'web-9.json', which says 'web-1'";
+    assert!(other.contains(words), "{other}");
+    for name in ["", " ", "web\n1"] {
+        let refused = home.run(["archive", "add", "named", "web-2.json", "--machine", name]).with_code(1);
+        assert!(refused.stderr.contains("can't be the name of a machine"), "{}", refused.stderr);
+    }
 }
 
 /// The bytes of a file of two rows with another number of rows in its list of contents.

@@ -90,12 +90,14 @@ fn run_gate(home: &Home, line: &str) {
     assert!(matches!(output.status.code(), Some(0 | 3 | 4)), "{line}: {:?} {stderr}", output.status);
 }
 
-/// Runs a line about archives. A command that was built without them says how to get one that has them.
+/// Runs a line about archives. A command that was built without them says how to get one that has them; and the furnished
+/// archive doesn't have every value that a reader's has.
 fn run_archive(home: &Home, line: &str) {
     let output = home.prepared(Command::new("sh")).args(["-ec", line]).output().expect("a shell");
     let stderr = String::from_utf8_lossy(&output.stderr);
     if cfg!(feature = "archive") || line.starts_with("oversleep archive views") {
-        assert!(output.status.success(), "{line}: {stderr}");
+        let has_other_values = output.status.code() == Some(2) && stderr.contains("no row has ");
+        assert!(output.status.success() || has_other_values, "{line}: {stderr}");
     } else {
         assert!(output.status.code() == Some(1) && stderr.contains("--features archive"), "{line}: {stderr}");
     }

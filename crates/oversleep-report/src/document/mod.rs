@@ -71,7 +71,7 @@ pub use exports::EXPORTS;
 pub use html::HTML;
 pub use json::JSON;
 pub use markdown::MARKDOWN;
-pub use records::{Head, Records};
+pub use records::{Brief, Head, Records};
 pub use text::{TEXT, as_text};
 
 /// How a document is laid out.

@@ -35,18 +35,31 @@ pub struct Records {
     pub exact: Vec<Vec<Value>>,
     /// What has to be known of it, a sentence each.
     pub notes: Vec<String>,
+    /// What stands on a terminal in place of a long table.
+    pub brief: Option<Brief>,
+}
+
+/// The beginning of a long table.
+#[derive(Clone, Debug, Default)]
+pub struct Brief {
+    /// The columns.
+    pub heads: Vec<Head>,
+    /// The rows for people.
+    pub shown: Vec<Vec<String>>,
+    /// What is left out, and how to get it, a sentence each.
+    pub notes: Vec<String>,
+}
+
+fn table(heads: &[Head], shown: &[Vec<String>]) -> Option<Table> {
+    let columns = heads.iter().enumerate().fold(Columns::new(), |columns, (at, head)| {
+        let cell = move |row: &&Vec<String>| row[at].clone();
+        let name = head.name.replace('_', " ");
+        if head.is_figure { columns.figure(name, cell) } else { columns.words(name, cell) }
+    });
+    columns.table("Answer", shown)
 }
 
 impl Records {
-    fn table(&self) -> Option<Table> {
-        let columns = self.heads.iter().enumerate().fold(Columns::new(), |columns, (at, head)| {
-            let cell = move |row: &&Vec<String>| row[at].clone();
-            let name = head.name.replace('_', " ");
-            if head.is_figure { columns.figure(name, cell) } else { columns.words(name, cell) }
-        });
-        columns.table("Answer", &self.shown)
-    }
-
     /// Names that differ, for objects: SQL may give two columns one name.
     fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -60,11 +73,15 @@ impl Records {
 
 impl Subject for Records {
     fn text(&self, layout: &Layout) -> String {
-        let mut lines = match self.table() {
-            Some(table) if !self.shown.is_empty() => whole_table(&table, layout.width),
+        let (heads, shown, begin) = match &self.brief {
+            Some(brief) => (&brief.heads, &brief.shown, &brief.notes[..]),
+            None => (&self.heads, &self.shown, &[][..]),
+        };
+        let mut lines = match table(heads, shown) {
+            Some(table) if !shown.is_empty() => whole_table(&table, layout.width),
             _ => vec!["No rows.".to_owned()],
         };
-        for note in &self.notes {
+        for note in begin.iter().chain(&self.notes) {
             lines.push(String::new());
             lines.extend(broken(note, layout.width));
         }
@@ -92,7 +109,7 @@ impl Subject for Records {
     fn view(&self, _: Detail) -> View {
         View {
             title: format!("oversleep: {}", self.title),
-            sections: vec![Section::new("answer", "Answer").tables(self.table())],
+            sections: vec![Section::new("answer", "Answer").tables(table(&self.heads, &self.shown))],
             warnings: self.notes.clone(),
             ..View::default()
         }
@@ -112,6 +129,7 @@ mod tests {
             shown: vec![vec!["6.1".to_owned(), "66 µs".to_owned(), "unknown".to_owned()]],
             exact: vec![vec![json!("6.1"), json!(66_000), Value::Null]],
             notes: vec!["1 row.".to_owned()],
+            brief: None,
         }
     }
 
@@ -148,6 +166,18 @@ mod tests {
             assert!(figures.iter().all(|head| text.contains(head)), "{width}: {text}");
             assert!(text.lines().all(|line| crate::terminal::text::columns(line) <= width), "{width}: {text}");
         }
+    }
+
+    #[test]
+    fn a_terminal_has_the_beginning_of_a_long_table_and_documents_have_all_of_it() {
+        let whole = records();
+        let notes = vec!["… 1 row more: --csv has all.".to_owned()];
+        let brief = Brief { heads: whole.heads[..2].to_vec(), shown: vec![whole.shown[0][..2].to_vec()], notes };
+        let long = Records { brief: Some(brief), ..whole };
+        let layout = Layout { width: 80, ..Layout::default() };
+        let text = crate::terminal::without_styles(&long.text(&layout));
+        assert_eq!(text, "kernel    p50\n6.1     66 µs\n\n… 1 row more: --csv has all.\n\n1 row.\n");
+        assert_eq!(String::from_utf8(bytes(&long, &CSV, &layout)).unwrap(), "kernel,p50,p50\r\n6.1,66000,\r\n");
     }
 
     #[test]

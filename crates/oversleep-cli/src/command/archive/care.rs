@@ -60,6 +60,7 @@ pub(super) fn check(check: &Check) -> Result<Exit, Failure> {
         shown: vec![numbers.iter().map(|(_, number)| oversleep_record::words::grouped(*number)).collect()],
         exact: vec![numbers.iter().map(|(_, number)| json!(number)).collect()],
         notes,
+        brief: None,
     };
     show(&check.documents, &records)?;
     Ok(if report.faults.is_empty() { Exit::Fine } else { Exit::AssertionFailed })

@@ -113,11 +113,15 @@ QUESTION is FIGURES, or FIGURES by GROUPS.
 
 Series that differ are never added up: a line is of one wait, one request and
 one set of conditions, and columns say which. --mixed adds up those that differ
-in what QUESTION doesn't name.";
+in what QUESTION doesn't name.
+
+Lateness as found comes first. A terminal gets the first 40 lines, without
+series that have no values. --csv and --json have all.";
 
 const WHERE: &str = "\
 Only rows with these values, with blanks between them: wait=nanosleep request=1ms since=7d. `a,b` means either, `*` any text,
-`!=` the opposite; a value with blanks stands in quotes. since and until take 7d, 2w, 12h or a date in UTC like 2026-11-27";
+`!=` the opposite, `unknown` what isn't known; a value with blanks stands in quotes: conditions='as found'. A value that no row
+has is an error. since and until take 7d, 2w, 12h or a date in UTC like 2026-11-27";
 
 /// Ask about all results: percentiles and counts, by kernel, machine, day …
 #[derive(Args, Debug)]

@@ -3,7 +3,7 @@
 use oversleep_archive::FleetOfRows;
 use oversleep_record::words::counted;
 
-use super::query::{Selected, selected};
+use super::query::{Selected, nothing, selected};
 use super::{Report, failed};
 use crate::exit::{Exit, Failure};
 use crate::message;
@@ -12,6 +12,9 @@ use crate::output::show;
 pub(super) fn run(report: &Report) -> Result<Exit, Failure> {
     let Selected { archive, filter, .. } = selected(&report.folder, &report.tests, report.here)?;
     let fleet = FleetOfRows::of(&archive, &filter).map_err(|error| failed(&error))?;
+    if fleet.rows() == 0 {
+        message::warning(&nothing(&archive, &report.tests)?);
+    }
     if fleet.left_out() > 0 && !report.documents.quiet {
         message::note(&format!(
             "{} left out: only the lateness of a system's own waits, as found, is compared between hosts",

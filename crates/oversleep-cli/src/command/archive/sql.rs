@@ -3,7 +3,7 @@
 use oversleep_archive::Filter;
 use oversleep_archive::sql::{Cell, Table, answer, columns_of};
 use oversleep_archive::store::Archive;
-use oversleep_archive::views::PORTABLE;
+use oversleep_archive::views::{FIRST, PORTABLE};
 use oversleep_record::words::counted;
 use oversleep_report::document::{Head, Records};
 use serde_json::{Value, json};
@@ -51,6 +51,7 @@ fn records(statement: &str, table: &Table) -> Records {
         shown: table.rows.iter().map(|row| row.iter().map(text).collect()).collect(),
         exact: table.rows.iter().map(|row| row.iter().map(value).collect()).collect(),
         notes: vec![format!("{}.", counted(table.rows.len() as u64, "row"))],
+        brief: None,
     }
 }
 
@@ -75,5 +76,5 @@ fn help() -> String {
     text += "Values are in nanoseconds where unit is ns; bucket_hi is a bucket's largest value.\n\
              Facts and labels are JSON: json_extract(facts, '$.\"timer.slack_ns\"').\n\n\
              Percentiles by kernel, on every engine:\n\n";
-    text + PORTABLE
+    text + FIRST + PORTABLE
 }
