@@ -4,6 +4,10 @@ use oversleep_lab::fleet::Stretch;
 
 use crate::row::{Machine, Row};
 
+mod results;
+
+pub use results::result_of;
+
 /// The row of an hour of a simulated host.
 pub fn row_of(stretch: &Stretch<'_>) -> Row {
     let setting = |name: &str| {

@@ -1,6 +1,7 @@
 //! `cargo prove archive`: a simulated fleet of 1,000 hosts over a week goes into an archive. The page and three questions
 //! find each planted difference and name no other, a fleet without differences has no finding, and other engines answer the
-//! portable query byte by byte as the embedded one does.
+//! portable query byte by byte as the embedded one does. Forty hosts go in as result files, too, and their report is that of
+//! their rows.
 //!
 //! DuckDB and DataFusion are asked; `--all` adds ClickHouse's engine (chDB), Spark and Trino, which take 1.4 GB. What
 //! isn't installed is SKIPPED with the reason; `--fetch` installs it beside the build. `--hosts N` makes a smaller fleet,
@@ -68,6 +69,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     }
     report.check("the report finds each planted difference and no other", || suite.planted());
     report.check("the report of a fleet without differences has no finding", || suite.null());
+    report.check("result files through `archive add` say what the same rows say", || suite.added());
     report.check("the page says the sentences of the report", || suite.page());
     report.check("three questions show the planted differences", || suite.questions());
     Engines { suite: &suite, readers: root.join("proving/archive") }.run(&options, &mut report)?;
@@ -130,6 +132,39 @@ impl Suite<'_> {
         match self.report("null")?.len() {
             0 => Ok(()),
             wrong => Err(format!("{wrong} findings without a difference")),
+        }
+    }
+
+    /// Some hosts every six hours, written as rows and as result files: names of processors and kernels, and all that the
+    /// report says, are the same on both ways.
+    fn added(&self) -> Result<(), String> {
+        let (results, added) = (self.folder("results"), self.folder("added"));
+        [&results, &added].into_iter().for_each(|folder| drop(fs::remove_dir_all(folder)));
+        let to = results.display().to_string();
+        self.simulate("rows", "40", &["--every", "6", "--results", &to])?;
+        let files = fs::read_dir(&results).map_err(|error| format!("{to}: {error}"))?;
+        let mut files: Vec<String> = files.flatten().map(|file| file.path().display().to_string()).collect();
+        files.sort();
+        let add = ["archive", "add", "added", "--quiet"].into_iter().chain(files.iter().map(String::as_str));
+        run(Command::new(&self.program).current_dir(&self.scratch).args(add))?;
+        let said = |folder: &str| -> Result<Value, String> {
+            let text = self.oversleep(&["archive", "report", folder, "--json"])?;
+            let mut json: Value = serde_json::from_str(&text).map_err(|error| format!("the report: {error}"))?;
+            // A result has it in whole nanoseconds.
+            let groups = json["groups"].as_array_mut().into_iter().flatten();
+            groups.for_each(|group| group["steal_share"] = Value::Null);
+            Ok(json)
+        };
+        let (rows, added) = (said("rows")?, said("added")?);
+        let of_members = rows.as_object().into_iter().flatten();
+        let other = of_members.filter(|(name, value)| added[name.as_str()] != **value).map(|(name, _)| name.as_str());
+        let other: Vec<&str> = other.collect();
+        let kinds = ["AMD EPYC 7B13", "6.1.0-28-cloud-amd64", "OVS-F003", "OVS-F004"];
+        let text = added["findings"].to_string();
+        match (other.as_slice(), kinds.iter().find(|kind| !text.contains(**kind))) {
+            ([], None) => Ok(()),
+            ([], Some(kind)) => Err(format!("no finding of result files has {kind}")),
+            (other, _) => Err(format!("the report of result files has other {}", other.join(", "))),
         }
     }
 

@@ -27,8 +27,9 @@ pub const UNLIKE: FindingEntry = FindingEntry {
     meaning: "Machines with the same processor, CPUs and hypervisor under the same kernel wait alike. One that \
               doesn't has something that the others have not: a neighbour, a job, another setting of the firmware, a \
               failing fan. It may have been so since its first row, or since a day.",
-    how_we_know: "oversleep compares p50 and p99 of each host with the median of its group in the same six hours. How \
-                  far apart is unusual follows from the spread of the group (median absolute deviation), and how \
+    how_we_know: "oversleep compares p50 and p99 of each host with the median of its group in the same six hours. Where \
+                  fewer than five hosts have results in them, it takes that of the same day, and what the group has at \
+                  these hours more or less than on whole days. How far apart is unusual follows from the spread of the group (median absolute deviation), and how \
                   certain it is from the differences between the days of the host. For a host that was like its group \
                   first, the days since then are compared with those before, and at least two days must differ. All \
                   comparisons of an archive together are wrong with a probability of 1 %.",
@@ -87,8 +88,8 @@ pub const CHANGE: FindingEntry = FindingEntry {
     id: "OVS-F004",
     name: "lateness-changed-with-a-fact",
     summary: "Hosts that got another kernel or another setting are later or earlier since, and the others are not.",
-    applies_to: "archives with a change of the kernel, clock source, preemption mode, tick rate or governor on eight \
-                 or more hosts of a kind",
+    applies_to: "archives with a change of the kernel, clock source, preemption mode, tick rate or governor on 11 or \
+                 more hosts of a kind; the report says how many it takes",
     scope: Scope::Fleet,
     severity: Severity::Note,
     meaning: "A new image often brings a new kernel with other defaults: the tick rate, preemption, mitigations, the \
@@ -96,7 +97,8 @@ pub const CHANGE: FindingEntry = FindingEntry {
     how_we_know: "oversleep takes the ratio of each host's median after the change to that before it. The interval is \
                   that of the median of these ratios, by the number of hosts, whatever their distribution. It must \
                   exclude 1, differ by more than 2 %, and lie apart from that of the hosts without the change over \
-                  the same time.",
+                  the same time. By chance alone, all of n hosts are later with a probability of 2^-n. So 11 hosts are \
+                  the fewest for one change of one wait with p50 and p99, 12 for two waits, and 15 for twenty.",
     what_to_do: "Run `oversleep check` under both on one host, and `oversleep compare` the two results: it names what \
                  differs.",
     sources: &[],
@@ -109,7 +111,7 @@ pub const STEAL: FindingEntry = FindingEntry {
     id: "OVS-F005",
     name: "hypervisor-takes-time-from-a-group",
     summary: "The hypervisor runs other machines while hosts of one kind want to run, and it doesn't do so elsewhere.",
-    applies_to: "archives of the results of eight or more virtual machines of a kind",
+    applies_to: "archives of the results of 10 or more virtual machines of a kind; the report says how many it takes",
     scope: Scope::Fleet,
     severity: Severity::Cost,
     meaning: "Steal is the time in which a virtual CPU could run and the hypervisor ran something else. A wait that \
@@ -117,7 +119,7 @@ pub const STEAL: FindingEntry = FindingEntry {
               it on every host.",
     how_we_know: "oversleep takes the share of stolen time of each host, as its kernel counts it (/proc/stat). The \
                   median of the kind has to be 0.5 % or more, and its interval, by hosts, has to lie above that of \
-                  the other hosts.",
+                  the other hosts. 10 hosts are the fewest for one kind, and 12 for three or four.",
     what_to_do: "Rent machines with CPUs of their own, or a larger kind. No setting inside of the machine gives the \
                  time back.",
     sources: &["https://docs.kernel.org/filesystems/proc.html"],

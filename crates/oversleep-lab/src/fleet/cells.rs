@@ -42,6 +42,8 @@ pub(super) struct Cell {
     /// `None` where fewer than ten values lie beyond it.
     pub p99: Option<f64>,
     pub steal: Option<f32>,
+    /// How many waits it has.
+    pub waits: u32,
 }
 
 /// A host.
@@ -183,7 +185,9 @@ impl Collector {
                 let above_zero = |ns: i64| ns.max(1) as f64;
                 let p50 = above_zero(sum.p50()?);
                 let steal = (known > 0).then(|| (steal / f64::from(known)) as f32);
-                Some(Cell { host, wait, kernel, day, part, p50, p99: sum.safe_quantile(0.99).map(above_zero), steal })
+                let p99 = sum.safe_quantile(0.99).map(above_zero);
+                let waits = u32::try_from(sum.count()).unwrap_or(u32::MAX);
+                Some(Cell { host, wait, kernel, day, part, p50, p99, steal, waits })
             })
             .collect();
         closed.sort_by_key(|cell| (cell.part, cell.host, cell.wait, cell.kernel));

@@ -6,7 +6,7 @@ use oversleep_explain::fleet::CHANGE;
 use oversleep_record::words::counted;
 
 use super::cells::{Cell, KERNEL};
-use super::judging::Judging;
+use super::judging::{Judging, QUARTER};
 use super::model::{Change, ChangeRow, Figure, Finding, Interval};
 use super::{stats, words};
 
@@ -16,8 +16,58 @@ const QUARTER_S: i64 = 21_600;
 /// When each host changed.
 type Moments = Vec<(usize, i64)>;
 
-/// Every change that hosts of a kind have in common. For a change on too few hosts, a sentence says so.
-pub(super) fn all(judging: &Judging<'_>, undecided: &mut Vec<String>) -> Vec<Change> {
+/// What hosts changed.
+pub(super) struct Changes {
+    pub all: Vec<Change>,
+    /// How many figures of changes are compared.
+    pub comparisons: usize,
+}
+
+impl Changes {
+    /// The fewest hosts of a change, which would take its part of the error.
+    pub fn hosts_min_of(&self, change: &Change) -> usize {
+        let is_counted = change.rows.iter().any(|row| row.hosts as usize >= stats::hosts_min(QUARTER));
+        let more = if is_counted { 0 } else { change.rows.len() };
+        stats::hosts_min(QUARTER * (self.comparisons + more).max(1))
+    }
+}
+
+/// A change before it is judged: each wait's figure of each host before and after it, and of the hosts without it.
+struct Seen<'a> {
+    key: (&'a str, u32, &'a str, &'a str),
+    times: Vec<i64>,
+    sides: Vec<Sides>,
+}
+
+/// One figure of one wait, before and after.
+struct Sides {
+    wait: usize,
+    figure: Figure,
+    changed: Vec<[f64; 2]>,
+    others: Vec<[f64; 2]>,
+}
+
+/// Every change that hosts of a kind have in common.
+pub(super) fn all(judging: &Judging<'_>) -> Changes {
+    let seen = seen(judging);
+    // Fewer hosts have no interval even for a single comparison, so they take nothing of the error.
+    let may = |sides: &&Sides| sides.changed.len() >= stats::hosts_min(QUARTER);
+    let comparisons = seen.iter().flat_map(|seen| &seen.sides).filter(may).count();
+    let part_of_error = QUARTER * comparisons.max(1);
+    let change = |Seen { key: (fact, kind, from, to), times, sides }: Seen<'_>| Change {
+        rows: sides.iter().filter_map(|sides| row(judging, sides, part_of_error)).collect(),
+        fact: fact.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        kind: judging.all.kinds[kind as usize].clone(),
+        hosts: times.len() as u64,
+        first_unix_s: times[0],
+        last_unix_s: times[times.len() - 1],
+    };
+    Changes { all: seen.into_iter().map(change).collect(), comparisons }
+}
+
+fn seen<'a>(judging: &Judging<'a>) -> Vec<Seen<'a>> {
     let mut found: BTreeMap<(&str, u32, &str, &str), Moments> = BTreeMap::new();
     for (at, host) in judging.all.hosts.iter().enumerate() {
         for (fact, values) in &host.facts {
@@ -30,32 +80,13 @@ pub(super) fn all(judging: &Judging<'_>, undecided: &mut Vec<String>) -> Vec<Cha
             }
         }
     }
-    let hosts_min = stats::hosts_min(judging.comparisons);
-    let mut changes: Vec<Change> = Vec::new();
-    for ((fact, kind, from, to), moments) in found {
-        let kind = judging.all.kinds[kind as usize].clone();
-        let hosts = moments.len();
-        if hosts < hosts_min {
-            let hosts = counted(hosts, "host");
-            undecided.push(format!(
-                "{hosts} ({kind}) changed the {fact} from {from} to {to}; an interval by hosts needs {hosts_min}."
-            ));
-        }
+    let seen = |(key, moments): ((&'a str, u32, &'a str, &'a str), Moments)| {
         let mut times: Vec<i64> = moments.iter().map(|(_, moment)| *moment).collect();
         times.sort_unstable();
-        let others = unchanged(judging, fact, times[times.len() / 2]);
-        changes.push(Change {
-            rows: rows(judging, fact, (from, to), &moments, &others),
-            fact: fact.to_owned(),
-            from: from.to_owned(),
-            to: to.to_owned(),
-            kind,
-            hosts: hosts as u64,
-            first_unix_s: times[0],
-            last_unix_s: times[times.len() - 1],
-        });
-    }
-    changes
+        let others = unchanged(judging, key.0, times[times.len() / 2]);
+        Seen { sides: sides(judging, key.0, (key.2, key.3), &moments, &others), key, times }
+    };
+    found.into_iter().map(seen).collect()
 }
 
 /// The hosts that didn't change that fact, at the time when others did.
@@ -67,13 +98,13 @@ fn unchanged(judging: &Judging<'_>, fact: &str, moment: i64) -> Moments {
         .collect()
 }
 
-fn rows(
+fn sides(
     judging: &Judging<'_>,
     fact: &str,
     (from, to): (&str, &str),
     moments: &Moments,
     others: &Moments,
-) -> Vec<ChangeRow> {
+) -> Vec<Sides> {
     let kernels = &judging.all.kernels.all;
     // The cells of a quarter in which the kernel changed are apart; those in which another fact did belong to neither side.
     let of_changed = |cell: &Cell, moment: i64| match fact == KERNEL {
@@ -84,27 +115,32 @@ fn rows(
         },
         false => by_time(cell, moment),
     };
-    let mut rows = Vec::new();
-    for wait in 0..judging.all.waits.all.len() {
-        for figure in Figure::ALL {
-            let pairs = before_and_after(judging, (wait, figure), moments, of_changed);
-            let beside = before_and_after(judging, (wait, figure), others, by_time);
-            let side = |at: usize| stats::median(&pairs.iter().map(|pair| pair[at]).collect::<Vec<_>>());
-            let Some((before_ns, after_ns)) = side(0).zip(side(1)) else { continue };
-            let ratio = |pairs: &[[f64; 2]]| {
-                let ratios: Vec<f64> = pairs.iter().map(|pair| pair[1] / pair[0]).collect();
-                stats::of_hosts(&ratios, judging.comparisons)
-            };
-            let (ratio, others) = (ratio(&pairs), ratio(&beside));
-            let differs = ratio.is_some_and(|ratio| {
-                let is_apart = others.is_none_or(|others: Interval| ratio.is_apart(&others));
-                stats::matters(ratio.value) && ratio.excludes(1.0) && is_apart
-            });
-            let wait = judging.all.waits.all[wait].clone();
-            rows.push(ChangeRow { wait, figure, before_ns, after_ns, ratio, others, differs });
-        }
-    }
-    rows
+    let waits = 0..judging.all.waits.all.len();
+    let of = |wait, figure| Sides {
+        wait,
+        figure,
+        changed: before_and_after(judging, (wait, figure), moments, of_changed),
+        others: before_and_after(judging, (wait, figure), others, by_time),
+    };
+    waits.flat_map(|wait| Figure::ALL.map(|figure| of(wait, figure))).collect()
+}
+
+/// `None` where no host has the figure before and after.
+fn row(judging: &Judging<'_>, sides: &Sides, part_of_error: usize) -> Option<ChangeRow> {
+    let Sides { wait, figure, changed, others } = sides;
+    let side = |at: usize| stats::median(&changed.iter().map(|pair| pair[at]).collect::<Vec<_>>());
+    let (before_ns, after_ns) = side(0).zip(side(1))?;
+    let ratio = |pairs: &[[f64; 2]]| {
+        let ratios: Vec<f64> = pairs.iter().map(|pair| pair[1] / pair[0]).collect();
+        stats::of_hosts(&ratios, part_of_error)
+    };
+    let (ratio, others) = (ratio(changed), ratio(others));
+    let differs = ratio.is_some_and(|ratio| {
+        let is_apart = others.is_none_or(|others: Interval| ratio.is_apart(&others));
+        stats::matters(ratio.value) && ratio.excludes(1.0) && is_apart
+    });
+    let (wait, hosts) = (judging.all.waits.all[*wait].clone(), changed.len() as u64);
+    Some(ChangeRow { wait, figure: *figure, hosts, before_ns, after_ns, ratio, others, differs })
 }
 
 /// On which side of a moment a cell is, if it isn't around it.
@@ -143,19 +179,20 @@ pub(super) fn finding(change: &Change) -> Option<Finding> {
     rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
     let first = rows.first()?;
     let of = |row: &ChangeRow| {
-        let times = row.ratio.map(|ratio| words::times(&ratio, change.hosts as usize, "host")).unwrap_or_default();
+        let times = row.ratio.map(|ratio| words::times(&ratio, row.hosts as usize, "host")).unwrap_or_default();
         let others = row.others.map(|others| {
             let (value, low, high) =
                 (words::factor(others.value), words::factor(others.low), words::factor(others.high));
             format!("; hosts without the change: {value} ({low} to {high})")
         });
+        let alone = || "; too few hosts are without the change to show what the time itself did".to_owned();
         format!(
             "{} of {} went from {} to {}, {times} as before{}",
             row.figure,
             row.wait,
             words::span(row.before_ns),
             words::span(row.after_ns),
-            others.unwrap_or_default()
+            others.unwrap_or_else(alone)
         )
     };
     let when = match change.first_unix_s == change.last_unix_s {

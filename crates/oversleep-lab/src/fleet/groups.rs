@@ -1,12 +1,12 @@
 //! Kinds of machines side by side: their lateness by kernel, quarter of the day and day, and what the hypervisor takes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use oversleep_explain::fleet::STEAL;
 use oversleep_record::words::{counted, percent};
 
 use super::cells::Cell;
-use super::judging::{Judging, days};
+use super::judging::{Judging, QUARTER, days};
 use super::model::{Figure, Finding, Group, Interval, Part};
 use super::{stats, words};
 
@@ -29,6 +29,7 @@ pub(super) fn all(judging: &Judging<'_>) -> Vec<Group> {
             stats::median(&values)
         };
         let by_part = |figure| Part::ALL.map(|part| middle(figure, &|cell| cell.part == part));
+        let by_day = |figure| days.iter().map(|day| middle(figure, &|cell| cell.day == *day)).collect();
         let kernel = Some(&judging.all.kernels.all[kernel as usize]).filter(|kernel| !kernel.is_empty()).cloned();
         Group {
             kind: judging.all.kinds[kind as usize].clone(),
@@ -42,7 +43,8 @@ pub(super) fn all(judging: &Judging<'_>) -> Vec<Group> {
             steal_share: stats::of_hosts(&by_host(&cells, |cell| cell.steal.map(f64::from)), 1),
             p50_by_part_ns: by_part(Figure::P50),
             p99_by_part_ns: by_part(Figure::P99),
-            p99_by_day_ns: days.iter().map(|day| middle(Figure::P99, &|cell| cell.day == *day)).collect(),
+            p50_by_day_ns: by_day(Figure::P50),
+            p99_by_day_ns: by_day(Figure::P99),
         }
     };
     let mut groups: Vec<Group> = cells.into_iter().map(group).collect();
@@ -59,29 +61,52 @@ fn by_host(cells: &[&Cell], figure: impl Fn(&Cell) -> Option<f64>) -> Vec<f64> {
     hosts.values().filter_map(|values| stats::median(values)).collect()
 }
 
-/// One finding for each kind from which the hypervisor takes time, and more than from the other hosts.
-pub(super) fn steal(judging: &Judging<'_>, groups: &[Group]) -> Vec<Finding> {
-    let of = |is_meant: &dyn Fn(usize) -> bool| {
-        let kind = |cell: &&Cell| judging.all.hosts[cell.host as usize].kind as usize;
-        let cells: Vec<&Cell> = judging.all.cells.iter().filter(|cell| is_meant(kind(cell))).collect();
-        by_host(&cells, |cell| cell.steal.map(f64::from))
-    };
-    let found = (0..judging.all.kinds.len()).filter_map(|kind| {
-        let stolen = stats::of_hosts(&of(&|other| other == kind), judging.comparisons)?;
-        let elsewhere = stats::of_hosts(&of(&|other| other != kind), judging.comparisons);
-        let is_more = elsewhere.is_none_or(|elsewhere| stolen.low > elsewhere.high);
-        (stolen.value >= STEAL_MIN && is_more).then(|| finding(judging, groups, kind, stolen, elsewhere))
-    });
-    found.collect()
+/// The stolen share of each host of each kind that is known.
+pub(super) struct Steal {
+    by_kind: Vec<Vec<f64>>,
+    /// How many kinds are compared.
+    pub comparisons: usize,
 }
 
-/// Whether a kind has enough hosts whose steal is known.
-pub(super) fn can_know_steal(judging: &Judging<'_>) -> bool {
-    (0..judging.all.kinds.len()).any(|kind| {
-        let is_of = |cell: &&Cell| judging.all.hosts[cell.host as usize].kind as usize == kind && cell.steal.is_some();
-        let hosts: BTreeSet<u32> = judging.all.cells.iter().filter(is_of).map(|cell| cell.host).collect();
-        hosts.len() >= stats::hosts_min(judging.comparisons)
-    })
+impl Steal {
+    pub fn of(judging: &Judging<'_>) -> Steal {
+        let mut cells: Vec<Vec<&Cell>> = vec![Vec::new(); judging.all.kinds.len()];
+        let kind = |cell: &Cell| judging.all.hosts[cell.host as usize].kind as usize;
+        judging.all.cells.iter().for_each(|cell| cells[kind(cell)].push(cell));
+        let of_kind = |cells: &Vec<&Cell>| by_host(cells, |cell| cell.steal.map(f64::from));
+        let by_kind: Vec<Vec<f64>> = cells.iter().map(of_kind).collect();
+        // Fewer hosts have no interval even for a single comparison, so they take nothing of the error.
+        let comparisons = by_kind.iter().filter(|known| known.len() >= stats::hosts_min(QUARTER)).count();
+        Steal { by_kind, comparisons }
+    }
+
+    /// The fewest hosts for a kind of which so many are known.
+    pub fn hosts_min_of(&self, known: usize) -> usize {
+        let more = usize::from(known < stats::hosts_min(QUARTER));
+        stats::hosts_min(QUARTER * (self.comparisons + more).max(1))
+    }
+
+    /// How many hosts of each kind have a known share.
+    pub fn known(&self) -> impl Iterator<Item = usize> {
+        self.by_kind.iter().map(Vec::len)
+    }
+
+    fn interval(&self, is_meant: impl Fn(usize) -> bool) -> Option<Interval> {
+        let meant = self.by_kind.iter().enumerate().filter(|(kind, _)| is_meant(*kind));
+        let shares: Vec<f64> = meant.flat_map(|(_, known)| known.iter().copied()).collect();
+        stats::of_hosts(&shares, QUARTER * self.comparisons.max(1))
+    }
+
+    /// One finding for each kind from which the hypervisor takes time, and more than from the other hosts.
+    pub fn findings(&self, judging: &Judging<'_>, groups: &[Group]) -> Vec<Finding> {
+        let found = (0..judging.all.kinds.len()).filter_map(|kind| {
+            let stolen = self.interval(|other| other == kind)?;
+            let elsewhere = self.interval(|other| other != kind);
+            let is_more = elsewhere.is_none_or(|elsewhere| stolen.low > elsewhere.high);
+            (stolen.value >= STEAL_MIN && is_more).then(|| finding(judging, groups, kind, stolen, elsewhere))
+        });
+        found.collect()
+    }
 }
 
 fn finding(

@@ -1,12 +1,11 @@
 //! Judges a fleet: each host, each change and each kind.
 
-use oversleep_explain::fleet::{CHANGE, FINDINGS, HOURS, ODD, UNLIKE};
+use oversleep_explain::fleet::FINDINGS;
 
 use super::cells::Collector;
 use super::judging::{Judging, MEMBERS_MIN, days};
-use super::model::{Change, Finding, Fleet, HostRow, SCHEMA};
-use super::profiles::Profile;
-use super::{changes, groups, hosts, hours, odd, profiles, stats, steps};
+use super::model::{Finding, Fleet, HostRow, SCHEMA};
+use super::{changes, groups, hosts, hours, odd, profiles, steps, unjudged};
 
 /// The days from which intervals by days are narrow.
 const WEEK: usize = 7;
@@ -23,7 +22,6 @@ fn fleet(all: &Collector) -> Fleet {
     let judging = Judging::of(all);
     let mut profiles = profiles::all(&judging);
     steps::find(&judging, &mut profiles);
-    let mut undecided = Vec::new();
     let odd = odd::findings(&judging, &profiles);
     let is_odd =
         |finding: &Finding| odd.iter().any(|other| finding.hosts.iter().all(|host| other.hosts.contains(host)));
@@ -32,14 +30,13 @@ fn fleet(all: &Collector) -> Fleet {
     findings.retain(|finding| !is_odd(finding));
     findings.extend(hours::late(&judging, &profiles));
     findings.extend(odd);
-    let changes = changes::all(&judging, &mut undecided);
-    findings.extend(changes.iter().filter_map(changes::finding));
-    let groups = groups::all(&judging);
-    findings.extend(groups::steal(&judging, &groups));
+    let changes = changes::all(&judging);
+    findings.extend(changes.all.iter().filter_map(changes::finding));
+    let (groups, steal) = (groups::all(&judging), groups::Steal::of(&judging));
+    findings.extend(steal.findings(&judging, &groups));
     let place = |finding: &Finding| FINDINGS.iter().position(|kind| kind.id == finding.id);
     let effect = |finding: &Finding| finding.ratio.map_or(0.0, |ratio| ratio.value.ln().abs());
     findings.sort_by(|a, b| place(a).cmp(&place(b)).then(effect(b).total_cmp(&effect(a))).then(a.hosts.cmp(&b.hosts)));
-    undecided.extend(alone(&judging));
     let mut host_rows = hosts::rows(&judging, &profiles);
     host_rows.iter_mut().for_each(|row: &mut HostRow| {
         let naming = findings
@@ -49,7 +46,8 @@ fn fleet(all: &Collector) -> Fleet {
     });
     // They are in order, so this only moves the named ones.
     host_rows.sort_by_key(|row| row.findings.is_empty());
-    let (from_unix_s, to_unix_s) = all.span.unwrap_or_default();
+    let (judged, unjudged) = unjudged::all(&judging, &profiles, &changes, &steal);
+    let (from_unix_s, to_unix_s) = all.span.unzip();
     Fleet {
         schema: SCHEMA,
         hosts: all.names() as u64,
@@ -57,29 +55,16 @@ fn fleet(all: &Collector) -> Fleet {
         waits: all.values,
         from_unix_s,
         to_unix_s,
-        comparisons: judging.comparisons as u64,
-        judged: judged(&judging, &profiles, &changes),
+        comparisons: (judging.host_comparisons + changes.comparisons + steal.comparisons) as u64,
+        judged,
+        unjudged,
         findings,
-        undecided,
+        undecided: alone(&judging),
         groups,
-        changes,
+        changes: changes.all,
         host_rows,
         days: days(all).into_iter().map(i64::from).collect(),
     }
-}
-
-/// The ids of the findings for which there are enough hosts and days.
-fn judged(judging: &Judging<'_>, profiles: &[Profile], changes: &[Change]) -> Vec<&'static str> {
-    let is_beside_days = profiles.iter().any(|profile| profile.is_beside_enough() && profile.ratio().is_some());
-    let members = |kind: usize| judging.members(kind).count();
-    let enough = |id: &str| match id {
-        id if id == UNLIKE.id || id == HOURS.id => is_beside_days,
-        id if id == ODD.id => (0..judging.all.kinds.len()).any(|kind| members(kind) >= MEMBERS_MIN),
-        id if id == CHANGE.id && changes.is_empty() => judging.all.hosts.len() >= stats::hosts_min(judging.comparisons),
-        id if id == CHANGE.id => changes.iter().any(|change| change.rows.iter().any(|row| row.ratio.is_some())),
-        _ => groups::can_know_steal(judging),
-    };
-    FINDINGS.iter().map(|entry| entry.id).filter(|id| enough(id)).collect()
 }
 
 /// What is said of hosts that have too few beside them.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::beside;
 use super::cells::{Cell, Collector, Host, KERNEL, Known};
 use super::model::{Figure, Kind, Part};
-use super::stats;
 
-/// The fewest hosts beside which a host's figures of a quarter of a day are seen.
-const BESIDE_MIN: usize = 5;
+/// Comparisons of hosts have half of the error; those of changes and of steal, which are few, have a quarter each.
+const HALF: usize = 2;
+/// What the others have.
+pub(super) const QUARTER: usize = 4;
 /// The fewest hosts of a group in which one can be unusual.
 pub(super) const MEMBERS_MIN: usize = 10;
 
@@ -18,6 +20,9 @@ pub(super) struct Judging<'a> {
     apart: Vec<[Option<f64>; Figure::ALL.len()]>,
     /// The cells of each host.
     of_host: Vec<Vec<usize>>,
+    /// How many figures of hosts are compared.
+    pub host_comparisons: usize,
+    /// The part of the error that each of these has.
     pub comparisons: usize,
 }
 
@@ -34,26 +39,23 @@ impl Figure {
 impl<'a> Judging<'a> {
     pub fn of(all: &'a Collector) -> Judging<'a> {
         let mut of_host = vec![Vec::new(); all.hosts.len()];
-        let mut together: BTreeMap<(u32, u16, u16, i32, Part), Vec<usize>> = BTreeMap::new();
+        let mut together: BTreeMap<(u32, u16, u16), Vec<usize>> = BTreeMap::new();
         for (at, cell) in all.cells.iter().enumerate() {
             of_host[cell.host as usize].push(at);
             let kind = all.hosts[cell.host as usize].kind;
-            together.entry((kind, cell.kernel, cell.wait, cell.day, cell.part)).or_default().push(at);
+            together.entry((kind, cell.kernel, cell.wait)).or_default().push(at);
         }
         let mut apart = vec![[None; Figure::ALL.len()]; all.cells.len()];
-        for members in together.into_values().filter(|members| members.len() >= BESIDE_MIN) {
+        for members in together.values() {
             for (place, figure) in Figure::ALL.into_iter().enumerate() {
-                let logarithm = |&at: &usize| Some((at, figure.of(&all.cells[at])?.ln()));
-                let known: Vec<(usize, f64)> = members.iter().filter_map(logarithm).collect();
-                let values: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
-                let Some(middle) = stats::median(&values).filter(|_| values.len() >= BESIDE_MIN) else { continue };
-                known.iter().for_each(|&(at, value)| apart[at][place] = Some(value - middle));
+                let found = beside::apart(&all.cells, members, figure);
+                found.into_iter().for_each(|(at, value)| apart[at][place] = Some(value));
             }
         }
         // As a whole, since a day, and in each quarter of the day.
         let per_host = Figure::ALL.len() * (2 + Part::ALL.len());
-        let comparisons = (all.hosts.len() * all.waits.all.len() * per_host + all.kinds.len()).max(1);
-        Judging { all, apart, of_host, comparisons }
+        let host_comparisons = (all.hosts.len() * all.waits.all.len() * per_host).max(1);
+        Judging { all, apart, of_host, host_comparisons, comparisons: host_comparisons * HALF }
     }
 
     /// The cells of a host's wait.
@@ -78,6 +80,12 @@ impl<'a> Judging<'a> {
     /// The kind of a host.
     pub fn kind(&self, host: usize) -> &'a Kind {
         &self.all.kinds[self.all.hosts[host].kind as usize]
+    }
+
+    /// All cells of a host.
+    pub fn cells_of(&self, host: usize) -> impl Iterator<Item = &'a Cell> {
+        let all = self.all;
+        self.of_host[host].iter().map(move |&at| &all.cells[at])
     }
 
     /// The hosts of a kind.

@@ -6,6 +6,7 @@
 //! million waits of one host say nothing about the next host. What is unusual follows from the hosts themselves (the
 //! spread of those of the same kind), with 1 % of error for all comparisons of an archive together.
 
+mod beside;
 mod cells;
 mod changes;
 mod groups;
@@ -20,10 +21,11 @@ mod profiles;
 pub mod simulated;
 mod stats;
 mod steps;
+mod unjudged;
 mod words;
 
 pub use cells::{Collector, Stretch};
-pub use model::{Change, ChangeRow, Figure, Finding, Fleet, Group, HostRow, Interval, Kind, Part};
+pub use model::{Change, ChangeRow, Figure, Finding, Fleet, Group, HostRow, Interval, Judged, Kind, Part, Unjudged};
 
 #[cfg(test)]
 mod tests;

@@ -17,17 +17,19 @@ pub struct Fleet {
     pub rows: u64,
     /// How many waits they hold.
     pub waits: u64,
-    /// The start of the oldest row, in seconds since 1970-01-01 UTC.
-    pub from_unix_s: i64,
+    /// The start of the oldest row, in seconds since 1970-01-01 UTC; `None` without rows.
+    pub from_unix_s: Option<i64>,
     /// The start of the newest row.
-    pub to_unix_s: i64,
+    pub to_unix_s: Option<i64>,
     /// How many comparisons share the 1 % of error.
     pub comparisons: u64,
-    /// The ids of the findings for which there were enough hosts and days.
-    pub judged: Vec<&'static str>,
+    /// What there was enough of to judge.
+    pub judged: Vec<Judged>,
+    /// What there was too little of.
+    pub unjudged: Vec<Unjudged>,
     /// What was found, the largest effect first.
     pub findings: Vec<Finding>,
-    /// What can't be judged, and what it needs.
+    /// Which machines and how much time are too few for certain answers.
     pub undecided: Vec<String>,
     /// The waits of each kind of machines under each kernel.
     pub groups: Vec<Group>,
@@ -37,6 +39,26 @@ pub struct Fleet {
     pub host_rows: Vec<HostRow>,
     /// The days that the figures by day are of, in days since 1970-01-01.
     pub days: Vec<i64>,
+}
+
+/// A finding that could have been made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// Its id.
+    pub id: &'static str,
+    /// The figures or the facts that were judged: `p50`, `clock source`.
+    pub about: Vec<String>,
+}
+
+/// Findings that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unjudged {
+    /// Their ids.
+    pub ids: Vec<&'static str>,
+    /// The figures, waits or changes that could not be judged.
+    pub about: String,
+    /// What this takes, and how much of it there is.
+    pub needs: String,
 }
 
 /// A kind of machines: those whose waits may be expected to be alike.
@@ -125,6 +147,8 @@ pub struct Group {
     pub p50_by_part_ns: [Option<f64>; Part::ALL.len()],
     /// p99 of the median host by quarter of the day.
     pub p99_by_part_ns: [Option<f64>; Part::ALL.len()],
+    /// p50 of the median host by day.
+    pub p50_by_day_ns: Vec<Option<f64>>,
     /// p99 of the median host by day.
     pub p99_by_day_ns: Vec<Option<f64>>,
 }
@@ -157,6 +181,8 @@ pub struct ChangeRow {
     pub wait: String,
     /// The figure.
     pub figure: Figure,
+    /// How many hosts have it before the change and after it.
+    pub hosts: u64,
     /// That figure of the median host before it, in ns.
     pub before_ns: f64,
     /// And after it.

@@ -18,10 +18,10 @@ const ONE_IN: usize = 10;
 const NAMED_MAX: usize = 5;
 
 /// A value of a fact with the hosts that have it.
-type Values<'a> = BTreeMap<&'a str, Vec<(usize, &'a Known)>>;
+pub(super) type Values<'a> = BTreeMap<&'a str, Vec<(usize, &'a Known)>>;
 
-/// One finding for each value of a fact that few hosts of a kind and kernel have.
-pub(super) fn findings(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<Finding> {
+/// The values that hosts of a kind and kernel have of each fact but the kernel.
+pub(super) fn groups<'a>(judging: &Judging<'a>) -> BTreeMap<(u32, Option<&'a str>, &'static str), Values<'a>> {
     let mut groups: BTreeMap<(u32, Option<&str>, &str), Values<'_>> = BTreeMap::new();
     for (at, host) in judging.all.hosts.iter().enumerate() {
         for fact in host.facts.keys().filter(|fact| **fact != KERNEL) {
@@ -30,9 +30,19 @@ pub(super) fn findings(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<Findi
             values.entry(&known.value).or_default().push((at, known));
         }
     }
+    groups
+}
+
+/// How many hosts they are of.
+pub(super) fn hosts(values: &Values<'_>) -> usize {
+    values.values().map(Vec::len).sum()
+}
+
+/// One finding for each value of a fact that few hosts of a kind and kernel have.
+pub(super) fn findings(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<Finding> {
     let mut found = Vec::new();
-    for ((_, _, fact), values) in &groups {
-        let all: usize = values.values().map(Vec::len).sum();
+    for ((_, _, fact), values) in &groups(judging) {
+        let all = hosts(values);
         let Some((usual, most)) = values.iter().max_by_key(|(_, hosts)| hosts.len()) else { continue };
         if all < MEMBERS_MIN {
             continue;

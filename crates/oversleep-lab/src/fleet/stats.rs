@@ -51,7 +51,8 @@ pub(super) fn of_hosts(values: &[f64], comparisons: usize) -> Option<Interval> {
     Some(Interval { value: median(&sorted)?, low: sorted[outside], high: sorted[count - 1 - outside] })
 }
 
-/// The fewest hosts for an interval.
+/// The fewest hosts for an interval: of fewer, all lie on one side of the median more often than the error allows, which is
+/// once in 2 to the power of their number.
 pub(super) fn hosts_min(comparisons: usize) -> usize {
     let tail = ERROR / 2.0 / comparisons.max(1) as f64;
     (1..64).find(|&count| highest_exactly(count, 0.5, tail).is_some()).map_or(64, |count| count as usize)

@@ -1,5 +1,7 @@
 //! Fleets with planted differences, and without any.
 
+mod sparse;
+
 use oversleep_record::{Distribution, Nanos};
 
 use super::simulated::{Plan, START_UNIX_S, each};
@@ -29,7 +31,7 @@ fn each_planted_difference_is_found_and_no_other() {
     assert_eq!(of("OVS-F003")[0].hosts, [planted.wrong_clock]);
     assert_eq!(processor(of("OVS-F004")[0]).as_deref(), Some(planted.new_image));
     assert_eq!(processor(of("OVS-F005")[0]).as_deref(), Some(planted.stolen));
-    assert_eq!(fleet.undecided, Vec::<String>::new());
+    assert_eq!((fleet.undecided, fleet.unjudged), (Vec::new(), Vec::new()));
 }
 
 #[test]

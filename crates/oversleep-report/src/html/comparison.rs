@@ -42,7 +42,7 @@ fn places(view: &View) -> Vec<(String, String)> {
 fn top(m: &mut Markup, view: &View) {
     m.leaf("h1", &[], &view.title);
     for warning in &view.warnings {
-        m.leaf("p", &[("class", "warning"), ("role", "note")], warning);
+        m.element("p", &[("class", "warning"), ("role", "note")], |m| m.prose(warning));
     }
     for (name, machine) in &view.results {
         m.element("p", &[], |m| {
@@ -63,7 +63,7 @@ fn body(m: &mut Markup, view: &View) {
                 if !view.headlines.is_empty() {
                     cards::headlines(m, view.headlines.iter().map(|one| (one, "")));
                 }
-                view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
+                view.summary.iter().for_each(|sentence| m.element("p", &[("class", "lead")], |m| m.prose(sentence)));
             });
         }
         facts.into_iter().for_each(|section| drawn(m, section));
@@ -80,7 +80,7 @@ fn drawn(m: &mut Markup, section: &Section) {
     m.element("section", &[("id", &id), ("aria-labelledby", &heading)], |m| {
         m.leaf("h2", &[("id", &heading)], &section.title);
         m.element("div", &[("class", "tables")], |m| section.tables.iter().for_each(|table| draw(m, table, "")));
-        section.notes.iter().for_each(|note| m.leaf("p", &[("class", "quiet any")], note));
+        section.notes.iter().for_each(|note| m.element("p", &[("class", "quiet any")], |m| m.prose(note)));
     });
 }
 

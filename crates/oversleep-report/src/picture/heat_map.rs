@@ -53,7 +53,7 @@ impl HeatMap {
     pub fn svg(&self) -> String {
         let cells = stats::sorted(&self.rows.iter().flat_map(|r| self.values(&r.1)).flatten().collect::<Vec<_>>());
         if cells.is_empty() {
-            return frame::without_data(&self.frame, HEADING, "no median lateness is known");
+            return frame::without_data(&self.frame, HEADING, "no value is known");
         }
         let positive: Vec<f64> = cells.iter().copied().filter(|v| *v > 0.0).collect();
         let own = (positive.first().copied().unwrap_or(1.0), positive.last().copied().unwrap_or(1.0));

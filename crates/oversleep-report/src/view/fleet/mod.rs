@@ -5,30 +5,39 @@ mod pictures;
 mod sections;
 
 use oversleep_explain::fleet::FINDINGS;
-use oversleep_lab::fleet::{Finding, Fleet};
+use oversleep_lab::fleet::{Finding, Fleet, Judged, Unjudged};
+use oversleep_record::words::list;
 
 use super::comparison::View;
 use super::sheet::{self, Sheet, optional};
 use crate::words::{counted, day, grouped, or_dash};
+
+/// What is said of a selection that has nothing to compare.
+const NOTHING: &str = "No row is selected that has the lateness of a system's own waits as found, which is what a report \
+                       compares. `oversleep archive query DIR 'rows machines by day'` says what the archive has, and \
+                       `oversleep archive add DIR FILES` adds results.";
 
 /// The page of a fleet; in full, with every host.
 pub fn view(fleet: &Fleet, full: bool) -> View {
     let of = |finding: &Finding| format!("{} {}: {} {}", finding.id, finding.name, finding.sentence, finding.next_step);
     let found = fleet.findings.iter().map(of);
     View {
-        title: format!("oversleep archive: {}, {}", counted(fleet.hosts, "host"), span(fleet)),
-        results: vec![("The archive".to_owned(), contents(fleet))],
+        title: match fleet.hosts {
+            0 => "oversleep archive: nothing to compare".to_owned(),
+            hosts => format!("oversleep archive: {}, {}", counted(hosts, "host"), span(fleet)),
+        },
+        results: (fleet.hosts > 0).then(|| ("The archive".to_owned(), contents(fleet))).into_iter().collect(),
         warnings: fleet.undecided.clone(),
         sections: sections::all(fleet, full),
         pictures: pictures::all(fleet).into_iter().map(|picture| vec![picture]).collect(),
-        summary: found.chain([checked(fleet)]).collect(),
+        summary: found.chain(checked(fleet)).collect(),
         ..View::default()
     }
 }
 
 /// The days that it covers.
 fn span(fleet: &Fleet) -> String {
-    let [from, to] = [fleet.from_unix_s, fleet.to_unix_s].map(|at| or_dash(day(at)));
+    let [from, to] = [fleet.from_unix_s, fleet.to_unix_s].map(|at| or_dash(at.and_then(day)));
     if from == to { from } else { format!("{from} to {to}") }
 }
 
@@ -42,32 +51,35 @@ fn contents(fleet: &Fleet) -> String {
     )
 }
 
-/// What was checked, and whether anything was found.
-fn checked(fleet: &Fleet) -> String {
-    let absent = |is_judged: bool| -> Vec<&str> {
-        let absent = FINDINGS.iter().filter(|kind| fleet.findings.iter().all(|finding| finding.id != kind.id));
-        absent.filter(|kind| fleet.judged.contains(&kind.id) == is_judged).map(|kind| kind.name).collect()
-    };
-    let (checked, unjudged) = (absent(true), absent(false));
+/// What was checked and not found, and what could not be judged, with what it takes.
+fn checked(fleet: &Fleet) -> Vec<String> {
     if fleet.hosts == 0 {
-        return "The archive has no waits. Add results with `oversleep archive add DIR FILES`.".to_owned();
+        return vec![NOTHING.to_owned()];
     }
-    if fleet.judged.is_empty() {
-        return "There is not enough to compare yet: a host is unlike its group only among ten of a kind, and each difference \
-                takes several days. `oversleep archive query` answers about any number of hosts."
-            .to_owned();
-    }
+    let name = |id: &str| FINDINGS.iter().find(|entry| entry.id == id).map_or("", |entry| entry.name);
+    let is_absent = |judged: &&Judged| fleet.findings.iter().all(|finding| finding.id != judged.id);
+    let absent = fleet.judged.iter().filter(is_absent);
+    let absent: Vec<String> = absent.map(|one| format!("{} ({})", name(one.id), one.about.join(", "))).collect();
     let mut said = Vec::new();
-    if !checked.is_empty() {
-        said.push(format!("Checked, not found: {}.", checked.join(", ")));
+    if fleet.judged.is_empty() {
+        said.push(
+            "There is not enough to compare yet. `oversleep archive query` answers about any number of hosts."
+                .to_owned(),
+        );
     }
-    if !unjudged.is_empty() {
-        said.push(format!("Not judged, because it takes more hosts or days: {}.", unjudged.join(", ")));
+    if !absent.is_empty() {
+        said.push(format!("Checked, not found: {}.", absent.join(", ")));
     }
-    match said.is_empty() {
-        true => format!("All {} kinds of differences were found.", FINDINGS.len()),
-        false => said.join(" "),
+    said.extend(fleet.unjudged.iter().map(|Unjudged { ids, about, needs }| {
+        let names: Vec<&str> = ids.iter().map(|id| name(id)).collect();
+        let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
+        let takes = if names.len() == 1 { "it takes" } else { "they take" };
+        format!("Not judged: {}{about}: {takes} {needs}.", list(&names))
+    }));
+    if said.is_empty() {
+        said.push(format!("All {} kinds of differences were found.", FINDINGS.len()));
     }
+    said
 }
 
 /// A row for each finding.

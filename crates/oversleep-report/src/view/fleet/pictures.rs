@@ -1,8 +1,8 @@
 //! The pictures of a fleet: the hosts furthest from their group by day, beside it, and kinds of machines by day.
 
-use oversleep_lab::fleet::{Fleet, HostRow};
+use oversleep_lab::fleet::{Figure, Fleet, Group, HostRow};
 
-use super::sections::{furthest, name, of_wait, waits};
+use super::sections::{furthest, name, of_wait, shown, waits, why};
 use super::span;
 use crate::picture::{Cells, Frame, HeatMap, Shape, Wanted};
 use crate::view::pictures::{Picture, source_of};
@@ -27,13 +27,15 @@ pub(super) fn all(fleet: &Fleet) -> Vec<Picture> {
                    the day in which the host was latest beside its group in the same six hours.";
     let mut pictures: Vec<Picture> = map(fleet, "hosts-by-day", heading, caption, of_hosts).into_iter().collect();
     for (at, wait) in waits(fleet).into_iter().take(WAITS_MAX).enumerate() {
-        let rows = of_wait(fleet, wait)
-            .take(ROWS_MAX)
-            .map(|group| (name(fleet, group), in_us(newest(&group.p99_by_day_ns))))
-            .collect();
-        let heading = format!("p99 of {wait} by day, of the median host of each kind");
-        let caption = "Which kind of machines is late, under which kernel, and since when?";
-        pictures.extend(map(fleet, &format!("kinds-by-day-{}", at + 1), &heading, caption, Rows::Lateness(rows)));
+        let figure = shown(fleet, wait);
+        let by_day = |group: &Group| match figure {
+            Figure::P50 => in_us(newest(&group.p50_by_day_ns)),
+            Figure::P99 => in_us(newest(&group.p99_by_day_ns)),
+        };
+        let rows = of_wait(fleet, wait).take(ROWS_MAX).map(|group| (name(fleet, group), by_day(group))).collect();
+        let heading = format!("{figure} of {wait} by day, of the median host of each kind");
+        let caption = format!("Which kind of machines is late, under which kernel, and since when?{}", why(figure));
+        pictures.extend(map(fleet, &format!("kinds-by-day-{}", at + 1), &heading, &caption, Rows::Lateness(rows)));
     }
     pictures
 }
@@ -73,7 +75,7 @@ fn map(fleet: &Fleet, name: &str, heading: &str, caption: &str, rows: Rows) -> O
             HeatMap { frame, columns, rows, range: Some((1.0, largest)), cells: Cells::Times }
         }
     };
-    let has_rows = !shape.rows.is_empty();
+    let has_rows = shape.rows.iter().any(|(_, cells)| cells.iter().any(Option::is_some));
     has_rows.then(|| Picture {
         kind: "fleet",
         part: name.to_owned(),

@@ -1,7 +1,7 @@
 //! The tables of a fleet.
 
 use oversleep_explain::fleet::HOURS;
-use oversleep_lab::fleet::{Change, ChangeRow, Fleet, Group, HostRow, Interval, Part};
+use oversleep_lab::fleet::{Change, ChangeRow, Figure, Fleet, Group, HostRow, Interval, Part};
 use oversleep_record::Nanos;
 
 use crate::view::table::{Columns, Section, ToCell, Tone};
@@ -170,26 +170,46 @@ pub(super) fn of_wait<'a>(fleet: &'a Fleet, wait: &'a str) -> impl Iterator<Item
     fleet.groups.iter().filter(move |group| group.wait == wait)
 }
 
+/// The figure that tables and pictures of a wait show: p99 where it is known.
+pub(super) fn shown(fleet: &Fleet, wait: &str) -> Figure {
+    let is_known = of_wait(fleet, wait).any(|group| group.p99_by_day_ns.iter().any(Option::is_some));
+    if is_known { Figure::P99 } else { Figure::P50 }
+}
+
+/// Why that figure is shown.
+pub(super) fn why(figure: Figure) -> &'static str {
+    match figure {
+        Figure::P50 => " This is p50, because p99 takes 1,000 waits of a host in six hours.",
+        Figure::P99 => "",
+    }
+}
+
 /// The hosts that findings name and whose row is about that wait.
 fn named<'a>(fleet: &'a Fleet, wait: &'a str) -> impl Iterator<Item = &'a HostRow> {
     fleet.host_rows.iter().take_while(|row| !row.findings.is_empty()).filter(move |row| row.wait == wait)
 }
 
-/// The name of a row with its p99 by quarter of the day.
-type Hours<'a> = (String, &'a [Option<f64>; Part::ALL.len()]);
+/// The name of a row with its figure by quarter of the day.
+type Hours = (String, [Option<f64>; Part::ALL.len()]);
 
 fn hours(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
-    let named = named(fleet, wait).map(|row| (row.host.clone(), &row.p99_by_part_ns));
-    let groups = of_wait(fleet, wait).map(|group| (name(fleet, group), &group.p99_by_part_ns));
-    let mut columns = Columns::new().words("machines", |(name, _): &Hours<'_>| name.clone());
+    let figure = shown(fleet, wait);
+    let by_part = |group: &Group| match figure {
+        Figure::P50 => group.p50_by_part_ns,
+        Figure::P99 => group.p99_by_part_ns,
+    };
+    let named = named(fleet, wait).filter(|_| figure == Figure::P99).map(|row| (row.host.clone(), row.p99_by_part_ns));
+    let groups = of_wait(fleet, wait).map(|group| (name(fleet, group), by_part(group)));
+    let mut columns = Columns::new().words("machines", |(name, _): &Hours| name.clone());
     for part in Part::ALL {
         columns = columns.figure(part.to_string(), move |row| spans(row.1[usize::from(part.0)]));
     }
-    // Few waits have no p99.
-    let has_values = |hours: &Hours<'_>| hours.1.iter().any(Option::is_some);
-    let table = columns.table(format!("p99 of {wait} by time of day (UTC)"), named.chain(groups).filter(has_values))?;
-    let title = format!("{wait} at night and by day: p99 by hours in UTC");
-    Some(Section::new(format!("hours-{place}"), title).tables([table]))
+    let has_values = |hours: &Hours| hours.1.iter().any(Option::is_some);
+    let table =
+        columns.table(format!("{figure} of {wait} by time of day (UTC)"), named.chain(groups).filter(has_values))?;
+    let title = format!("{wait} at night and by day: {figure} by hours in UTC");
+    let notes = Some(why(figure).trim().to_owned()).filter(|why| !why.is_empty());
+    Some(Section::new(format!("hours-{place}"), title).tables([table]).notes(notes))
 }
 
 /// The name of a row with its p99 by day.
