@@ -106,7 +106,8 @@ fn installed() -> Result<(), &'static str> {
     }
 }
 
-fn on_signal() {
+/// What Ctrl-C does: it ends the measurement, which keeps its values.
+pub fn on_signal() {
     let action = state().on_signal(Instant::now());
     heed(action, "ending the run with what was measured; a second signal (Ctrl-C, SIGTERM) quits at once");
 }

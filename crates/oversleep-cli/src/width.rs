@@ -16,3 +16,18 @@ pub fn width() -> usize {
 pub fn height() -> usize {
     terminal_size::terminal_size().map_or(24, |(_, height)| usize::from(height.0))
 }
+
+/// Words in lines of that many columns.
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

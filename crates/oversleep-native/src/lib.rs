@@ -67,7 +67,7 @@ use unix::app as native_app;
 #[cfg(unix)]
 pub use unix::allocator;
 #[cfg(unix)]
-pub use unix::{group, interruption, outputs, passing};
+pub use unix::{group, interruption, keys, outputs, passing};
 
 #[cfg(not(unix))]
 mod app;
@@ -82,7 +82,9 @@ pub mod outputs;
 #[cfg(not(unix))]
 pub mod passing;
 #[cfg(target_os = "windows")]
-pub use windows::{group, kernel_trace};
+pub use windows::{group, kernel_trace, keys};
+#[cfg(not(any(unix, target_os = "windows")))]
+pub mod keys;
 
 #[cfg(not(any(target_os = "linux", target_os = "windows")))]
 mod process_end;

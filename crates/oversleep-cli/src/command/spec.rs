@@ -1,6 +1,8 @@
 //! What the help of a command has besides its options: examples that run, and the exit codes that it can end with. Both fit
 //! 80 columns, also on the manual pages, which indent them.
 
+use crate::width::wrapped;
+
 /// The columns of a terminal that shows all help without wrapping.
 #[cfg(test)]
 pub const HELP_COLUMNS: usize = 80;
@@ -65,21 +67,6 @@ pub fn exits(others: &str, codes: &[Code]) -> String {
         }
     }
     text
-}
-
-/// Words in lines of that many columns.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

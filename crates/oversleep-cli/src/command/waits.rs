@@ -146,7 +146,12 @@ impl Waits {
         };
         let until = time.map_or("until Ctrl-C".to_owned(), |time| format!("for {time}"));
         let begin = format!("Measuring {name} for {requested} {until}.");
-        let shown = Shown { has_table: true, has_histogram: true, has_json_lines: false, is_stdout_taken: false };
+        let shown = Shown {
+            has_table: !self.run.output.quiet,
+            has_histogram: true,
+            has_json_lines: false,
+            is_stdout_taken: false,
+        };
         // Where nothing ends it, no wait is named, and nothing in the kernel should delay one.
         let witness = match (&self.break_above, &self.events) {
             (None, _) => None,

@@ -41,7 +41,7 @@ fn examples_here() -> String {
 /// Ten waits a second: eight of 1 ms in a row, and a pause of random length, which is measured as well. It pauses longer
 /// where that takes more than a thousandth of a CPU. A late wait is named, at its time in UTC, with what the counters say of
 /// it: how long the thread waited for a CPU, and how much time was stolen or throttled meanwhile. Windows and macOS count
-/// none of these three.
+/// none of these three. In a terminal, `p` pauses the table while sampling goes on, and `q` ends it as Ctrl-C does.
 #[derive(Args, Debug)]
 #[command(before_help = examples_here(), after_help = exits("", WATCHES_ANY))]
 pub(super) struct Watch {
@@ -89,6 +89,11 @@ impl Watch {
         if let Some(url) = self.wait.as_deref().filter(|name| name.contains("://")) {
             return self.follow(url, shown, &format!("Watching {url} {until}."));
         }
+        if let Some(host) = self.wait.as_deref().filter(|name| name.contains([':', '.']) || *name == "localhost") {
+            return Err(Failure::usage(format!(
+                "there is no wait '{host}' here; a machine is watched by http://{host}"
+            )));
+        }
         let name = wait_of(self.wait.as_deref())?;
         let usual = Sampling::of(&name);
         let sampling = Sampling {
@@ -104,9 +109,13 @@ impl Watch {
 
     /// Another machine.
     fn follow(&self, url: &str, shown: Shown, begin: &str) -> Result<Exit, Failure> {
-        if !url.starts_with("http://") {
+        if !url.strip_prefix("http://").is_some_and(|host| host.starts_with(|first| first != '/')) {
             let tunnel = "use a tunnel, such as ssh -L 9899:localhost:9899";
             return Err(Failure::usage(format!("{url}: only http is spoken; {tunnel}")));
+        }
+        if self.by.is_some() {
+            let there = "`oversleep watch` there names who ran";
+            return Err(Failure::usage(format!("--by is about this machine's kernel; {there}")));
         }
         if self.request.is_some() {
             return Err(Failure::usage(

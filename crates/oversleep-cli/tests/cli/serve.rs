@@ -92,7 +92,9 @@ fn another_machine_is_watched_by_its_address_and_its_result_is_kept() {
     let home = Home::new();
     let served = Served::start(&home, &["--name", "db-3"], &[]);
     let url = format!("http://{}", served.address);
-    let ended = home.run(["watch", &url, "--for", "1100ms", "--json-lines", "--out", "r.json"]);
+    // `serve` says this one.
+    let metrics = format!("{url}/metrics");
+    let ended = home.run(["watch", &metrics, "--for", "1100ms", "--json-lines", "--out", "r.json"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stdout.lines().any(|line| line.starts_with(r#"{"event":"second""#)), "{}", ended.stdout);
     let file = ResultFile::read(&std::fs::read(home.path().join("r.json")).expect("written")).expect("a result");
@@ -100,6 +102,10 @@ fn another_machine_is_watched_by_its_address_and_its_result_is_kept() {
     drop(served);
     for (args, code, says) in [
         (&["watch", url.as_str()][..], 1, "/watch.jsonl: "),
+        (&["watch", url.as_str()], 1, "; start `oversleep serve` there, or the tunnel to it"),
+        (&["watch", "localhost:9899"], 2, "a machine is watched by http://localhost:9899"),
+        (&["watch", "http:///metrics"], 2, "only http is spoken"),
+        (&["watch", &url, "--by", "kernel"], 2, "--by is about this machine's kernel"),
         (&["watch", "https://a:9899"], 2, "only http is spoken; use a tunnel"),
         (&["watch", &url, "--request", "2ms"], 2, "the machine that serves chooses the request"),
     ] {

@@ -16,6 +16,7 @@ mod emulate_sending;
 mod emulate_sockets;
 mod emulate_starts;
 mod emulate_timers;
+mod keys;
 mod memory;
 mod places;
 mod run;

@@ -88,7 +88,7 @@ extern "C" fn tell_watcher(_: libc::c_int) {
     unsafe { libc::write(TO_WATCHER.load(Ordering::SeqCst), [0u8].as_ptr().cast(), 1) };
 }
 
-fn is_ignored(signal: libc::c_int) -> bool {
+pub(super) fn is_ignored(signal: libc::c_int) -> bool {
     // SAFETY: all-zero is a valid sigaction, and the call only fills it.
     unsafe {
         let mut now: libc::sigaction = std::mem::zeroed();

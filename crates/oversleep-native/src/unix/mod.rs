@@ -4,6 +4,7 @@ pub mod allocator;
 pub mod app;
 pub mod group;
 pub mod interruption;
+pub mod keys;
 pub mod outputs;
 pub mod passing;
 

@@ -15,6 +15,7 @@ mod handoffs;
 mod idle;
 mod interrupts;
 pub mod kernel_trace;
+pub mod keys;
 mod load;
 mod os;
 pub mod process_end;

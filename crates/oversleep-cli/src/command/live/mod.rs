@@ -1,5 +1,6 @@
 //! Commands that sample for as long as somebody looks on.
 
+mod keys;
 pub(super) mod lacking;
 pub(super) mod lines;
 pub(super) mod remote;

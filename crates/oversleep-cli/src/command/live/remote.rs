@@ -13,6 +13,8 @@ use super::view::{Shown, View};
 use crate::exit::Failure;
 use crate::message;
 
+/// How often keys are looked for.
+const LOOK: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 /// How often the result is fetched meanwhile.
 const KEPT_EVERY: Duration = Duration::from_secs(60);
@@ -37,7 +39,9 @@ pub fn follow(
     late_from: Option<Nanos>,
     shown: Shown,
 ) -> Result<ResultFile, Failure> {
-    let first = state(base).map_err(Failure::failed)?;
+    let base = client::base(base);
+    let next = "start `oversleep serve` there, or the tunnel to it";
+    let first = state(base).map_err(|why| Failure::failed(format!("{why}; {next}")))?;
     if first.others > 0 {
         let (wait, others) = (&first.second.wait, first.others);
         message::note(&format!("{wait} is the first of {} samplers there; the result has all of them", others + 1));
@@ -58,7 +62,8 @@ pub fn follow(
     let (mut ended_in_time, mut kept_at) = (false, 1);
     while !stop.is_raised() && !view.is_over() && !ended_in_time {
         let next = (SECOND * second).min(time.unwrap_or(Duration::MAX));
-        thread::park_timeout(next.saturating_sub(began.elapsed()));
+        view.obey_keys()?;
+        thread::park_timeout(LOOK.min(next.saturating_sub(began.elapsed())));
         ended_in_time = time.is_some_and(|time| began.elapsed() >= time);
         if stop.is_raised() || began.elapsed() < next {
             continue;
@@ -75,13 +80,13 @@ pub fn follow(
                 }
             }
             Err(why) if failed.as_ref() != Some(&why) => {
-                view.clear();
-                message::warning(&format!("{why}; trying again"));
+                view.warn(&format!("{why}; trying again"));
                 failed = Some(why);
             }
             Err(_) => {}
         }
     }
+    view.resume()?;
     view.leave();
     let mut file = result(base).unwrap_or_else(|why| {
         message::warning(&format!("{why}; the result is that of a minute before at most"));

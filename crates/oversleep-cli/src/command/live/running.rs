@@ -49,7 +49,7 @@ pub fn sample(
         let is_due = now >= SECOND * second;
         second += u32::from(is_due);
         witness.iter_mut().for_each(|witness| witness.look(false));
-        failed = look(&mut view, lives, (is_due, false), now, witness.as_ref()).err();
+        failed = look(&mut view, lives, (is_due, false), now, witness.as_ref()).and_then(|()| view.obey_keys()).err();
         thread::park_timeout(LOOK.min(time.map_or(LOOK, |time| time.saturating_sub(now))));
     }
     let is_interrupted = stop.is_raised();
@@ -58,6 +58,7 @@ pub fn sample(
         view.leave();
     }
     threads.end(stop)?;
+    view.resume()?;
     // However long this thread was kept from looking, a second that passed has its line.
     let now = began.elapsed();
     witness.iter_mut().for_each(|witness| witness.look(true));

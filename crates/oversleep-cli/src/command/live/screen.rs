@@ -2,18 +2,19 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::width::width;
+use crate::width::{height, width};
 
 /// The screen.
 pub struct Screen {
     is_drawn: bool,
-    lines: usize,
+    /// How wide each of its lines is.
+    widths: Vec<usize>,
 }
 
 impl Screen {
     /// Draws if standard error is a terminal and `is_wanted`.
     pub fn new(is_wanted: bool) -> Screen {
-        Screen { is_drawn: is_wanted && io::stderr().is_terminal(), lines: 0 }
+        Screen { is_drawn: is_wanted && io::stderr().is_terminal(), widths: Vec::new() }
     }
 
     /// Whether anything is drawn.
@@ -26,28 +27,62 @@ impl Screen {
         width()
     }
 
-    /// Draws this in place of what was drawn before.
+    /// How many lines a table may have.
+    pub fn rows(&self) -> usize {
+        height().saturating_sub(1).max(2)
+    }
+
+    /// Draws this in place of what was drawn before. Lines that have no room are cut, and those at the end left out.
     pub fn draw(&mut self, text: &str) {
         if self.is_drawn {
             self.clear();
-            self.lines = text.lines().count();
-            // A line that the terminal wraps would be two of them when it is cleared.
-            let columns = self.columns();
-            let fits = |line: &str| line.chars().take(columns).chain(['\n']).collect::<String>();
-            let _ = write!(anstream::stderr(), "{}", text.lines().map(fits).collect::<String>());
+            let (columns, rows) = (self.columns(), self.rows());
+            let cut = |line: &str| line.chars().take(columns).collect::<String>();
+            let mut lines: Vec<String> = text.lines().map(cut).collect();
+            let left_out = lines.len().saturating_sub(rows);
+            if left_out > 0 {
+                lines.truncate(rows - 1);
+                lines.push(cut(&format!("{} more lines: make the terminal taller", left_out + 1)));
+            }
+            self.widths = lines.iter().map(|line| line.chars().count()).collect();
+            let _ = write!(anstream::stderr(), "{}\n", lines.join("\n"));
         }
     }
 
     /// Leaves on the screen what is drawn, and draws nothing any more.
     pub fn leave(&mut self) {
-        (self.is_drawn, self.lines) = (false, 0);
+        self.is_drawn = false;
+        self.forget();
+    }
+
+    /// Leaves on the screen what is drawn, and draws the next one below it.
+    pub fn forget(&mut self) {
+        self.widths.clear();
     }
 
     /// Takes it off the screen.
     pub fn clear(&mut self) {
-        if self.lines != 0 {
-            let _ = write!(io::stderr(), "\x1b[{}A\x1b[J", self.lines);
-            self.lines = 0;
+        let rows = rows(&self.widths, self.columns());
+        if rows != 0 {
+            let _ = write!(io::stderr(), "\x1b[{rows}A\x1b[J");
         }
+        self.forget();
+    }
+}
+
+/// How many rows lines of these widths take: a terminal that became narrower wraps what it shows.
+fn rows(widths: &[usize], columns: usize) -> usize {
+    widths.iter().map(|width| width.div_ceil(columns).max(1)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrower_terminal_has_more_rows_of_the_same_lines() {
+        let widths = [80, 0, 17];
+        assert_eq!([120, 80, 79, 40, 16].map(|columns| rows(&widths, columns)), [3, 3, 4, 4, 8]);
+        assert_eq!(rows(&[], 80), 0);
     }
 }

@@ -1,5 +1,8 @@
 //! What a sampler shows now, as text of at most 80 columns.
 
+use std::cmp::Reverse;
+
+use oversleep_record::words::counted;
 use oversleep_record::{Distribution, Nanos};
 
 use super::lines::{Figures, Part, Second, Seen};
@@ -13,8 +16,23 @@ const BAR: usize = 40;
 /// The most rows of a histogram: with the figures above it, it fits a terminal of 24 rows.
 const ROWS: usize = 14;
 
-/// The rows of what was sampled: those of one sampler, or one for each CPU.
-pub fn table(seen: &[Seen], late_by_second: &[Option<i64>], columns: usize) -> String {
+/// The rows that aren't about a CPU: the head, the bars, the machine, and the line about keys.
+const ROWS_BESIDES: usize = 4;
+/// The fewest rows about CPUs, however few lines there are.
+const CPU_ROWS_MIN: usize = 4;
+
+/// The rows of what was sampled: those of one sampler, or one for each CPU. Where there are more CPUs than `rows` have room
+/// for, the others are one row.
+pub fn table(seen: &[Seen], late_by_second: &[Option<i64>], columns: usize, rows: usize) -> String {
+    let mut all: Option<Distribution> = None;
+    for values in seen.iter().filter_map(|seen| seen.histogram.as_ref()) {
+        match &mut all {
+            Some(all) => all.merge(values),
+            None => all = Some(values.clone()),
+        }
+    }
+    let histogram = all.as_ref().map(histogram).unwrap_or_default();
+    let room = rows.saturating_sub(ROWS_BESIDES + histogram.lines().count()).max(CPU_ROWS_MIN);
     let row = |name: &str, cells: [String; 6]| row(name, cells, columns);
     let mut text = row("lateness", ["now", "min", "p50", "p99", "max", "count"].map(str::to_owned));
     match seen {
@@ -26,9 +44,13 @@ pub fn table(seen: &[Seen], late_by_second: &[Option<i64>], columns: usize) -> S
             }
         }
         _ => {
-            for Seen { second, .. } in seen {
+            let (shown, others) = latest(seen, room);
+            for second in shown {
                 let name = second.cpu.map_or_else(|| second.wait.clone(), |cpu| format!("CPU {cpu}"));
                 text += &row(&name, cells(&second.burst, &second.burst.all));
+            }
+            if !others.is_empty() {
+                text += &row(&counted(others.len(), "other"), cells_of_others(&others));
             }
         }
     }
@@ -40,14 +62,26 @@ pub fn table(seen: &[Seen], late_by_second: &[Option<i64>], columns: usize) -> S
         let late = first.second.late_from_ns.map(|_| seen.iter().map(|seen| seen.second.late).sum());
         text += &format!("{}\n", machine(&first.second, late));
     }
-    let mut all: Option<Distribution> = None;
-    for values in seen.iter().filter_map(|seen| seen.histogram.as_ref()) {
-        match &mut all {
-            Some(all) => all.merge(values),
-            None => all = Some(values.clone()),
-        }
-    }
-    text + &all.as_ref().map(histogram).unwrap_or_default()
+    text + &histogram
+}
+
+/// Those with a row of their own, in their order, and the others, whose waits were never as late.
+fn latest(seen: &[Seen], room: usize) -> (Vec<&Second>, Vec<&Second>) {
+    let mut by_lateness: Vec<&Second> = seen.iter().map(|seen| &seen.second).collect();
+    by_lateness.sort_by_key(|second| Reverse(second.burst.all.max_ns));
+    let own = if seen.len() > room { room - 1 } else { seen.len() };
+    let others = by_lateness.split_off(own);
+    by_lateness.sort_by_key(|second| second.cpu);
+    (by_lateness, others)
+}
+
+fn cells_of_others(others: &[&Second]) -> [String; 6] {
+    let figures = || others.iter().map(|second| &second.burst.all);
+    let min_ns = figures().filter_map(|all| all.min_ns).min();
+    let max_ns = figures().filter_map(|all| all.max_ns).max();
+    let count = figures().map(|all| all.count).sum();
+    let all = Figures { count, min_ns, p50_ns: None, p99_ns: None, max_ns };
+    cells(&Part { newest_ns: None, last_10s: all.clone(), all: all.clone() }, &all)
 }
 
 /// The cells that are left out first where there is no room for all: now, min, count, p99.
@@ -153,7 +187,7 @@ mod tests {
         let second = Second::of(&sampler, None, Duration::from_secs(1));
         let histogram = Some(sampler.tally(Kind::Burst).lateness.clone());
         let seen = Seen { second, late: Vec::new(), late_seen: 0, histogram };
-        let text = table(&[seen], &[Some(60_000), None, Some(3_456_000_000)], COLUMNS);
+        let text = table(&[seen], &[Some(60_000), None, Some(3_456_000_000)], COLUMNS, 23);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{text}");
         assert_eq!(lines[0], "lateness                 now       min       p50       p99       max     count");
@@ -168,13 +202,18 @@ mod tests {
             late_seen: 0,
             histogram: Some(sampler.tally(Kind::Burst).lateness.clone()),
         };
-        let text = table(&[on(0), on(11)], &[], COLUMNS);
+        let text = table(&[on(0), on(11)], &[], COLUMNS, 23);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[2], "CPU 11               79.5 µs     60 µs   69.5 µs         –   79.5 µs        40");
         assert_eq!(lines[3], "steal 250 ms · 2 late");
         assert!(lines[4].ends_with(" 16"), "of both: {}", lines[4]);
-        let narrow = table(&[on(0), on(11)], &[], 60);
+        let narrow = table(&[on(0), on(11)], &[], 60, 23);
         assert!(narrow.starts_with("lateness                 p50       p99       max     count\n"), "{narrow}");
+        let low = table(&(0..64).map(on).collect::<Vec<_>>(), &[], COLUMNS, 23);
+        let lines: Vec<&str> = low.lines().collect();
+        assert!(lines.len() <= 22, "with the line about keys: {low}");
+        let others = lines.iter().position(|line| line.starts_with("48 others")).expect("a row of the others");
+        assert_eq!(lines[others], "48 others                –     60 µs         –         –   79.5 µs      1920");
     }
 
     #[test]
