@@ -90,9 +90,9 @@ impl fmt::Display for Engine {
     }
 }
 
-/// The question in SQL that every engine reads. It is about one series, as [`PORTABLE_WHERE`] says it without SQL. Multiplied
-/// instead of divided, because engines divide whole numbers in different ways; and what isn't known stands last, because they
-/// sort it differently.
+/// The question in SQL that every engine reads. It is about one series, as [`PORTABLE_WHERE`] says it without SQL.
+/// Multiplied instead of divided, because engines divide whole numbers in different ways; and what isn't known stands
+/// last, because they sort it differently.
 pub const PORTABLE: &str = "\
 WITH m AS (
   SELECT kernel, bucket_hi, sum(bucket_n) AS weight FROM buckets

@@ -125,8 +125,8 @@ fn unit(name: &str) -> Option<Unit> {
 
 impl Answer {
     /// Puts the groups into order: what a machine does as found before what it does under other conditions, requests of 1 ms
-    /// first, the groups of a series beside one another, and what isn't known last. Machines are in the order of their names:
-    /// source → name.
+    /// first, the groups of a series beside one another, and what isn't known last. Machines are in the order of their
+    /// names: source → name.
     pub fn sort(&mut self, names: &BTreeMap<String, String>) {
         let usual = [
             (Column::Quantity, "lateness"),

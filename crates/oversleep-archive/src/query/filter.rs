@@ -186,7 +186,7 @@ impl Unmet {
 
     /// A sentence for each value that no row has, and whether no row can pass the filter for that. Machines are known by
     /// their names: source → name.
-    pub fn told(&self, filter: &Filter, names: &BTreeMap<String, String>) -> (Vec<String>, bool) {
+    pub fn sentences(&self, filter: &Filter, names: &BTreeMap<String, String>) -> (Vec<String>, bool) {
         let sentences = self.left.iter().map(|&(at, pattern)| {
             let Test { name, group, patterns, .. } = &filter.tests[at];
             let word = |cell: &Cell| match (group, cell) {
@@ -215,6 +215,7 @@ fn unmet(test: &str, typed: &str, known: &[&str]) -> String {
     match known {
         [] => format!("no row has {test}"),
         [only] => format!("no row has {test}; {near}{begin} only value is {only}"),
+        many if many.len() > LISTED && !near.is_empty() => format!("no row has {test}; {}", near.trim_end()),
         _ => format!("no row has {test}; {near}{begin} values are {}{more}", listed.join(", ")),
     }
 }
@@ -355,8 +356,8 @@ mod tests {
             let filter = Filter::read(text, 1_700_000_000_000_000).unwrap().with_names(&names);
             let mut unmet = filter.unmet();
             rows.iter().for_each(|row| unmet.look(&filter, row));
-            assert_eq!(unmet.is_empty(), unmet.told(&filter, &names).0.is_empty());
-            unmet.told(&filter, &names)
+            assert_eq!(unmet.is_empty(), unmet.sentences(&filter, &names).0.is_empty());
+            unmet.sentences(&filter, &names)
         };
         for (text, sentence, is_nothing) in [
             (
@@ -377,6 +378,10 @@ mod tests {
         ] {
             assert_eq!(told(text), (vec![sentence.to_owned()], is_nothing), "{text}");
         }
+        let many: Vec<String> = (100..300).map(|host| format!("host-{host}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(unmet("host=hots-117", "hots-117", &many), "no row has host=hots-117; did you mean 'host-117'?");
+        assert!(unmet("host=x", "x", &many).ends_with("host-106, host-107 and 192 more values"));
         assert_eq!(told("wait=poll machine=web-* kernel=unknown request=1ms").0, [""; 0]);
     }
 

@@ -35,7 +35,7 @@ pub struct Records {
     pub exact: Vec<Vec<Value>>,
     /// What has to be known of it, a sentence each.
     pub notes: Vec<String>,
-    /// What stands on a terminal in place of a long table.
+    /// What a terminal gets in place of a long table.
     pub brief: Option<Brief>,
 }
 

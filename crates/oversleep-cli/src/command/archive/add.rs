@@ -68,7 +68,7 @@ pub(super) fn run(add: Add) -> Result<Exit, Failure> {
                 overlapping += 1;
                 message::note(&format!(
                     "'{}' is the last {} of a sampler, and the archive has {} of these from '{machine}' already; nothing was \
-                     added, so that no wait counts twice. Add it an hour after the one before, or the files of `serve --hourly`",
+                     added, because waits would count twice. Add it an hour after the one before, or the files of `serve --hourly`",
                     path.display(),
                     span(result.duration_ns.0),
                     span(overlap_us.saturating_mul(1_000)),

@@ -58,7 +58,7 @@ pub(super) fn selected(folder: &Path, tests: &str, here: bool) -> Result<Selecte
     let files = archive.files(&filter).map_err(|error| failed(&error))?;
     limit(&archive, &files, folder, here)?;
     let unmet = archive.unmet(&filter).map_err(|error| failed(&error))?;
-    let (unmet, is_nothing) = if files.is_empty() { Default::default() } else { unmet.told(&filter, &names) };
+    let (unmet, is_nothing) = if files.is_empty() { Default::default() } else { unmet.sentences(&filter, &names) };
     if is_nothing {
         return Err(Failure::usage(unmet.join("; ")));
     }
