@@ -103,7 +103,7 @@ fn the_terminal_is_as_it_was_found_after_each_end_and_while_it_is_stopped() {
         };
         terminal.wait_for(KEYS);
         let pid = terminal.shown.lines().find_map(|line| line.strip_prefix("pid ")).expect("shown").to_owned();
-        let sent = Command::new("kill").args([&format!("-{signal}"), pid.trim()]).status();
+        let sent = Command::new("kill").args([format!("-{signal}").as_str(), pid.trim()]).status();
         assert!(sent.is_ok_and(|sent| sent.success()), "{pid}");
         assert_settings(&terminal.end(), 2);
     }

@@ -213,7 +213,7 @@ mod tests {
         let lines: Vec<&str> = low.lines().collect();
         assert!(lines.len() <= 22, "with the line about keys: {low}");
         let others = lines.iter().position(|line| line.starts_with("48 others")).expect("a row of the others");
-        assert_eq!(lines[others], "48 others                –     60 µs         –         –   79.5 µs      1920");
+        assert_eq!(lines[others], "48 others                  –     60 µs         –         –   79.5 µs      1920");
     }
 
     #[test]
