@@ -252,7 +252,10 @@ fn lack(judging: &Judging<'_>, place: Place, [beside, by_days, by_hours]: [usize
 fn needs(stage: Stage, lacking: &[(Place, Lack)]) -> String {
     let Some(Lack { have, of, waits }) = lacking.iter().map(|(_, lack)| *lack).max() else { return String::new() };
     let differ = lacking.iter().any(|(_, lack)| *lack != Lack { have, of, waits });
-    let has = format!("{}{} of {} have", if differ { "at most " } else { "" }, grouped(have), counted(of, "host"));
+    let has = match have {
+        0 => format!("none of {} has", counted(of, "host")),
+        _ => format!("{}{} of {} have", if differ { "at most " } else { "" }, grouped(have), counted(of, "host")),
+    };
     match stage {
         Stage::Hosts => format!("{MEMBERS_MIN} hosts of a kind with the same wait, and {} have it", grouped(have)),
         Stage::Waits => format!(
