@@ -2,14 +2,30 @@
 //! start: beside others it would meet other phases of clocks, grids and ticks.
 
 use oversleep_measure::{Bench, Limit, Measured, Plan, Probe, SeriesRecorder};
-use oversleep_record::series::{Pace, Quantity, Series};
-use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
+use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable, label};
 use oversleep_system::SharedPlatform;
-use oversleep_system::runtime_calls::Record;
+use oversleep_system::runtime_calls::{Evidence, Record};
 
-use super::modelled::series_of;
 use crate::ask::{NoAnswer, Question, Subject, series_of_wait};
 use crate::session::Laboratory;
+
+/// The series of a record's call, without its values.
+pub(super) fn series_of(record: &Record, experiment: ExperimentId, quantity: Quantity, requested: Nanos) -> Series {
+    // A measured record has its own form of the call: `Thread.sleep(ms,ns)`.
+    let (id, name) = match (record.evidence, record.id.split_once('/')) {
+        (Evidence::Measured, Some((runtime, name))) => (runtime.to_owned(), name),
+        _ => (record.id.clone(), record.names.first().map_or("", String::as_str)),
+    };
+    let mut series = Series::new(experiment, name, quantity, Unit::Ns);
+    series.key = series.key.span(requested).word(&id);
+    series.requested_ns = Some(requested);
+    series.rounded_ns = Some(record.rounds.rounded(requested));
+    series.pace = Some(Pace::BackToBack);
+    series.runtime = Some(Runtime { name: record.family().to_owned(), version: record.versions.clone() });
+    series.labels.set(label::BENEATH, record.wait.clone());
+    series
+}
 
 /// One request of a runtime's call.
 pub(super) struct Lateness {

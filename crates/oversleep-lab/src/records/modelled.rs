@@ -9,14 +9,14 @@ use oversleep_measure::runtime_waits::{
 use oversleep_measure::{Amount, Bench, Plan, Probe, SeriesRecorder};
 use oversleep_record::conditions::Setting;
 use oversleep_record::label;
-use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
+use oversleep_record::series::{Quantity, Runtime};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 use oversleep_system::runtime_calls::{CallWait, Trick, all, tricks};
 use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{Platform, SharedPlatform, WaitEnd};
 
-use super::lateness::Lateness;
-use super::{Evidence, HELD, Record};
+use super::lateness::{Lateness, series_of};
+use super::{HELD, Record};
 
 /// How often each request that shows a rule is repeated in a round.
 const FEW: u64 = 4;
@@ -104,23 +104,6 @@ fn newest_first(mut records: Vec<&Record>) -> Vec<&Record> {
     let place = |record: &Record| calls.iter().position(|known| *known == call(record));
     records.sort_by_cached_key(|record| (place(record), Reverse(record.from.clone())));
     records
-}
-
-/// The series of a record's call, without its values.
-pub(super) fn series_of(record: &Record, experiment: ExperimentId, quantity: Quantity, requested: Nanos) -> Series {
-    // A measured record has its own form of the call: `Thread.sleep(ms,ns)`.
-    let (id, name) = match (record.evidence, record.id.split_once('/')) {
-        (Evidence::Measured, Some((runtime, name))) => (runtime.to_owned(), name),
-        _ => (record.id.clone(), record.names.first().map_or("", String::as_str)),
-    };
-    let mut series = Series::new(experiment, name, quantity, Unit::Ns);
-    series.key = series.key.span(requested).word(&id);
-    series.requested_ns = Some(requested);
-    series.rounded_ns = Some(record.rounds.rounded(requested));
-    series.pace = Some(Pace::BackToBack);
-    series.runtime = Some(Runtime { name: record.family().to_owned(), version: record.versions.clone() });
-    series.labels.set(label::BENEATH, record.wait.clone());
-    series
 }
 
 /// Whether the published experiments on parks concern this record.
