@@ -85,6 +85,5 @@ pub use recorder::SeriesRecorder;
 pub use registry::{experiment, experiment_named, of_check, registry};
 pub use rounds::{MEASURING_THREAD, Progress, Silent, Step, measure, panic_message};
 pub use stop::StopFlag;
-pub use wait_loop::at_fixed_rate;
 pub use wait_probe::WaitProbe;
 pub use witness::Watch;

@@ -52,23 +52,6 @@ pub(super) fn run(
     }
 }
 
-/// Calls that a runtime makes at a fixed rate: at multiples of the request, none of them before its time.
-///
-/// # Errors
-/// Why the wait itself failed; earlier values are kept.
-pub fn at_fixed_rate(
-    bench: &Bench,
-    waiter: &mut dyn Waiter,
-    requested: Nanos,
-    count: u64,
-    recorder: &mut SeriesRecorder,
-) -> Result<(), Unavailable> {
-    let pace = Pace::Periodic;
-    let task =
-        WaitTask { requested, pace, count_max: count, time_max: Nanos::MAX, round: 0, tick: None, waits_again: true };
-    run(bench, waiter, &task, recorder)
-}
-
 /// Deadlines at base + k × request. The schedule never moves: a deadline that passed while the thread was off the CPU
 /// is recorded without a call, with its lateness at that time.
 fn periodic(

@@ -1,6 +1,6 @@
 //! The answers to the questions.
 
-use oversleep_lab::ask::{NoAnswer, Question, Subject, ask, helps};
+use oversleep_lab::ask::{NoAnswer, Question, Subject, ask, helps, versions};
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, machines, records};
 use oversleep_record::series::Pace;
@@ -62,6 +62,7 @@ impl AskArgs {
                 };
                 let answer = ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason));
                 replies.push(Reply {
+                    versions: answer.as_ref().ok().and_then(|answer| versions(&lab, &question, answer)),
                     helps: answer.as_ref().map_or(Vec::new(), |answer| helps(&lab, &question, answer)),
                     machine: machine.clone(),
                     modelled: modelled.clone(),
@@ -93,6 +94,7 @@ impl AskArgs {
             under: Vec::new(),
             answer: Err(refusal.to_string()),
             helps: Vec::new(),
+            versions: None,
         }
     }
 

@@ -125,6 +125,12 @@ pub trait Platform: Send + Sync {
         false
     }
 
+    /// The same machine from its start, beside processes that hold what others hold now. Its time is its own. `None` for
+    /// a real one.
+    fn from_its_start(&self) -> Option<SharedPlatform> {
+        None
+    }
+
     /// Starts another process that holds this setting of the resolution tunable, or none, and returns when it holds it.
     ///
     /// # Errors

@@ -220,9 +220,19 @@ const REPORTED: &[Asked] = &[
         &["16 ms becomes 1 s", "of Chromium", "once a second at most"],
     ),
     (
+        "And once the tab has been hidden for minutes?",
+        &["ask", "background-5min.setInterval(…, 16)", "--on", "windows-11"],
+        &["16 ms becomes 60 s", "of Chromium", "once a minute at most"],
+    ),
+    (
+        "Which Python was that, and what would another one take?",
+        &["ask", "time.sleep(0.001)", "--on", "windows-11"],
+        &["version CPython since 3.11, the newest that a source states; CPython 3.10, 3.9,", "3.3: 15.6 ms"],
+    ),
+    (
         "And if one doesn't know that name?",
         &["ask", "setInterval(…, 16)", "--on", "windows-11"],
-        &["of Node", "can be asked as background.setInterval, window.setInterval"],
+        &["of Node", "background.setInterval, window.setInterval"],
     ),
     (
         "And before it read the performance counter?",

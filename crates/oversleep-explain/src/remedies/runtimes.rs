@@ -57,8 +57,8 @@ pub(crate) static PARK_NANOS: RemedyEntry = RemedyEntry {
     id: "java-park-nanos",
     scope: Scope::Where(|file| gains(file, PARK)),
     summary: "The wait passes nanoseconds on: 300 µs take 300 µs and the system's own lateness.",
-    how: "In Java, call LockSupport.parkNanos in a loop that checks the deadline; it may return early by its contract. Since \
-          Java 21, Thread.sleep(Duration) keeps the nanoseconds too.",
+    how: "In Java on Linux and macOS, call LockSupport.parkNanos in a loop that checks the deadline; it may return early by its \
+          contract. Since Java 21, Thread.sleep(Duration) keeps the nanoseconds too.",
     example: Some(
         "// Java\nlong deadline = System.nanoTime() + 300_000;\nfor (long left; (left = deadline - System.nanoTime()) > 0; ) {\n    \
          LockSupport.parkNanos(left);\n}",

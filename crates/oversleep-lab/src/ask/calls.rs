@@ -81,12 +81,15 @@ fn of_system<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait>
     find_wait(platform, name).filter(|_| !name.contains('@'))
 }
 
-/// The call of a runtime by that name.
+/// The call of a runtime by that name, unless a wait of the system has it.
 pub(super) fn of_runtime<'a>(lab: &'a Laboratory, name: &str) -> Result<Option<&'a CallWait>, NoAnswer> {
     let unknown = |reason: String| NoAnswer::Unavailable {
         what: name.to_owned(),
         reason: Unavailable::failed("translating it", reason),
     };
+    if of_system(lab.platform(), name).is_some() {
+        return Ok(None);
+    }
     let found = lab.runtime_call(name).map_err(unknown)?;
     Ok(found.and_then(|name| runtime_calls::wait(lab.platform(), name)))
 }

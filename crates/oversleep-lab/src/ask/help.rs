@@ -42,6 +42,10 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<
     if platform.id().modelled.is_none() || !is_usual || late_ns < LATE_NS.max(requested_ns / 10.0) {
         return Vec::new();
     }
+    let call = of_runtime(machine, name).ok().flatten().map(CallWait::record);
+    // By its name among waits, the call is that of its version wherever it is asked.
+    let name = &call.map_or_else(|| name.clone(), Record::wait_name);
+    let question = &Question { subject: Subject::Wait { name: name.clone(), request: *request }, ..question.clone() };
     // A newer version of a runtime may be asked, too.
     let any_version = Laboratory::on(machine.platform.clone());
     let with = |what: String, question: Question| {
@@ -54,7 +58,6 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Vec<
         let subject = Subject::Wait { name: name.to_owned(), request: *request };
         with(what, Question { subject, ..question.clone() })
     };
-    let call = of_runtime(machine, name).ok().flatten().map(CallWait::record);
     let others = match call {
         Some(record) => other_calls(platform, record),
         None => of_system(platform, name),
@@ -202,6 +205,20 @@ mod tests {
             }
         }
         assert!(questions > 1_500 && helped > 500, "{questions} {helped}");
+    }
+
+    #[test]
+    fn what_helps_a_named_version_is_tried_on_that_version() {
+        let lab = Laboratory::on(platform("windows-11", &[], 1).expect("a machine"));
+        for (text, version, setting) in [("Task.Delay(1)", "6", None), ("time.sleep(1ms)", "3.10", Some(2e6))] {
+            let of_version = lab.clone().of_version(Some(version.parse().expect("a version")));
+            let question = Question::of(text.parse().expect("a question"));
+            let answer = ask(&of_version, &question).unwrap_or_else(|error| panic!("{error}"));
+            let helps = helps(&of_version, &question, &answer);
+            let tried = helps.iter().find(|help| help.what.starts_with("resolution")).map(|help| help.p50_ns);
+            let is_it = tried.zip(setting).map_or(tried == setting, |(one, other)| (one - other).abs() < 20_000.0);
+            assert!(is_it, "{text} of {version}: {helps:?}");
+        }
     }
 
     #[test]

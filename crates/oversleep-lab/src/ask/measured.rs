@@ -1,6 +1,6 @@
 //! Answers a question: runs the experiment that measures it, and returns the values of its series.
 
-use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment, find_wait};
+use oversleep_measure::{Depth, Limit, Plan, experiment, find_wait};
 use oversleep_record::conditions::Setting;
 use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Pace, Series};
@@ -102,8 +102,7 @@ fn run(machine: &Laboratory, question: &Question, id: ExperimentId, plan: Plan) 
         name: None,
         try_remedies: false,
     };
-    let ran = machine.run(&request, &StopFlag::new(), &mut Silent);
-    ran.map_err(|error| unavailable("asking", Unavailable::failed(id.as_str(), error)))
+    machine.measured(&request).map_err(|error| unavailable("asking", Unavailable::failed(id.as_str(), error)))
 }
 
 /// A plan for one subject, with the number of values from the question.
@@ -117,6 +116,23 @@ fn answer(file: &ResultFile, what: &str, fits: impl Fn(&Series) -> bool) -> Resu
     series.and_then(Answer::of_series).map_err(|reason| unavailable(what, reason))
 }
 
+/// The series of that wait, by its registry name, as the question measures it.
+///
+/// # Errors
+/// What the machine doesn't have, or why it can't be used.
+pub(crate) fn series_of_wait(
+    machine: &Laboratory,
+    question: &Question,
+    name: &str,
+    request: Nanos,
+) -> Result<Series, NoAnswer> {
+    let pace = question.pace.unwrap_or(Pace::BackToBack);
+    let plan = Plan { requests: vec![request], pace: Some(pace), ..plan(question, name) };
+    let file = run(machine, question, ExperimentId::B5, plan)?;
+    let series = file.series.into_iter().find(|series| series.subject == name);
+    series.ok_or_else(|| unavailable(name, Unavailable::NotMeasured))
+}
+
 fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
     let info = find_wait(platform, name).ok_or_else(|| unknown(platform, Kind::Wait, name))?.info();
@@ -125,9 +141,8 @@ fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -
         let error = format!("it gives the CPU away and takes no duration; ask yield({name})");
         return Err(unavailable(name, Unavailable::failed("requesting a duration", error)));
     }
-    let pace = question.pace.unwrap_or(Pace::BackToBack);
-    let plan = Plan { requests: vec![request], pace: Some(pace), ..plan(question, name) };
-    answer(&run(machine, question, ExperimentId::B5, plan)?, name, |series| series.subject == name)
+    let series = series_of_wait(machine, question, name, request)?;
+    Answer::of_series(&series).map_err(|reason| unavailable(name, reason))
 }
 
 /// The values of one subject of that kind in an experiment.

@@ -9,9 +9,12 @@ pub(crate) mod question;
 mod rule;
 mod sources;
 mod spans;
+mod versions;
 
 pub use answer::{Answer, Cited, Meaning, NoAnswer};
 pub(crate) use calls::{beneath, in_registry_names};
 pub use help::{Help, helps};
 pub use measured::ask;
+pub(crate) use measured::series_of_wait;
 pub use question::{Question, QuestionError, Subject, setting};
+pub use versions::{Versions, versions};

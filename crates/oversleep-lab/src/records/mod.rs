@@ -1,6 +1,7 @@
 //! How runtimes translate a span, for questions and for results: the table of [`oversleep_system::runtime_calls`], and the
 //! records that a result of `oversleep runtimes` gives. No runtime is run.
 
+mod lateness;
 mod modelled;
 
 use std::collections::BTreeSet;
@@ -10,7 +11,7 @@ use oversleep_explain::runtimes::{RuntimeWait, waits};
 use oversleep_model::Source;
 use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::SharedPlatform;
-use oversleep_system::runtime_calls::{CallWait, HELD, Version, find};
+use oversleep_system::runtime_calls::{CallWait, HELD, Passes, Version, find};
 
 pub(crate) use modelled::probes;
 pub use oversleep_system::runtime_calls::{
@@ -64,6 +65,7 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
         overflow: None,
         least_ms: 0,
         grid_ms: 0,
+        long_grid_ms: 0,
         due_by: None,
         with_slow_counter: None,
         own_clock: None,
@@ -74,7 +76,7 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
     })
 }
 
-/// The most other versions that an answer speaks of.
+/// The most translations of other versions that an answer speaks of.
 const OTHERS_TOLD: usize = 4;
 
 /// How a record is known.
@@ -99,15 +101,30 @@ pub(crate) fn sentence(platform: &SharedPlatform, call: &CallWait, name: &str, r
         None => String::new(),
     };
     let note = if record.note.is_empty() { String::new() } else { format!(" {}", record.note) };
-    let mut told: Vec<String> = Vec::new();
+    let told: String = others(platform, record, &passes, name, request).concat();
+    let namesakes = namesakes(record, name).unwrap_or_default();
+    format!(
+        "{name} of {} calls {beneath}{}{what} ({}).{held}{note}{} The runtime was not run: the figures are those of \
+         {beneath}; ",
+        record.runtime,
+        passes.rounds.clause(),
+        citation(record),
+        told + &namesakes
+    )
+}
+
+/// What other versions of that call make of the request, where that differs: a sentence for all that do the same.
+fn others(platform: &SharedPlatform, record: &Record, passes: &Passes<'_>, name: &str, request: Nanos) -> Vec<String> {
+    let mut told: Vec<(String, Vec<String>, Vec<&str>)> = Vec::new();
+    let what_matters = |one: &Record| (one.rounds, one.holds, one.wait.clone(), one.due_by.clone());
     for other in find(&[], &record.system, name, None) {
-        let what_matters = |one: &Record| (one.rounds, one.holds, one.wait.clone(), one.due_by.clone());
-        if other.id == record.id || what_matters(other) == what_matters(record) || told.len() == OTHERS_TOLD {
+        let is_same = other.id == record.id || what_matters(other) == what_matters(record);
+        if is_same || other.evidence != Evidence::Published {
             continue;
         }
         let other_passes = other.passes(|_| true);
-        let called = |wait: &str| platform.wait(wait).map_or(wait.to_owned(), |wait| wait.info().call.to_owned());
-        let call = if other_passes.wait == passes.wait { "" } else { &format!(" to {}", called(other_passes.wait)) };
+        let call_of = |wait: &str| platform.wait(wait).map_or(wait.to_owned(), |wait| wait.info().call.to_owned());
+        let call = if other_passes.wait == passes.wait { "" } else { &format!(" to {}", call_of(other_passes.wait)) };
         let until = match other.due_by.as_deref().filter(|_| other.due_by != record.due_by) {
             Some(clock) => {
                 let clock = other.due_by(&**platform).map_or(clock, |clock| clock.info().call);
@@ -115,21 +132,36 @@ pub(crate) fn sentence(platform: &SharedPlatform, call: &CallWait, name: &str, r
             }
             None => String::new(),
         };
-        let span = other_passes.span(request, Nanos::ZERO);
-        let sentence = format!(" {} passes {span}{call}{until} (record {}).", version_words(other), other.id);
-        if !told.contains(&sentence) {
-            told.push(sentence);
+        let what = format!("{}{call}{until}", other_passes.span(request, Nanos::ZERO));
+        let (versions, id) = (version_words(other), other.id.as_str());
+        match told.iter_mut().find(|(known, ..)| *known == what) {
+            Some((_, known, ids)) if !known.contains(&versions) => {
+                known.push(versions);
+                ids.push(id);
+            }
+            Some(_) => {}
+            None => told.push((what, vec![versions], vec![id])),
         }
     }
-    told.extend(namesakes(record, name));
-    format!(
-        "{name} of {} calls {beneath}{}{what} ({}).{held}{note}{} The runtime was not run: the figures are those of \
-         {beneath}; ",
-        record.runtime,
-        passes.rounds.clause(),
-        citation(record),
-        told.concat()
-    )
+    told.truncate(OTHERS_TOLD);
+    let sentence = |(what, versions, ids): &(String, Vec<String>, Vec<&str>)| {
+        let (passes, records) = if ids.len() > 1 { ("pass", "records") } else { ("passes", "record") };
+        format!(" {} {passes} {what} ({records} {}).", several_versions(versions), ids.join(", "))
+    };
+    told.iter().map(sentence).collect()
+}
+
+/// Versions in one phrase, a runtime that is that of the first once: `CPython 3.10, 3.9 and 3.7`.
+pub(crate) fn several_versions(versions: &[String]) -> String {
+    let Some(first) = versions.first() else { return String::new() };
+    let runtime = first.split_once(' ').map_or("", |(runtime, _)| runtime);
+    let short = |version: &String| version.strip_prefix(runtime).map_or(version.clone(), |rest| rest.trim().to_owned());
+    let mut words = vec![first.clone()];
+    words.extend(versions[1..].iter().map(short));
+    match words.pop() {
+        Some(last) if !words.is_empty() => format!("{} and {last}", words.join(", ")),
+        last => last.unwrap_or_default(),
+    }
 }
 
 /// A record's runtime and versions, each once: `OpenJDK 8 to 20`, `CPython 3.9`.

@@ -1,19 +1,22 @@
 //! Language runtimes on a modelled machine. No runtime is run: each of its calls is replaced by the system call that a
 //! record names, with the translated request.
 
+use std::cmp::Reverse;
+
 use oversleep_measure::runtime_waits::{
     PUBLISHED_PARKS, PUBLISHED_PARKS_NS, RULE_REQUESTS_NS, beneath, beneath_once, count, requests, rounds, tick_count,
 };
-use oversleep_measure::{Amount, Bench, Plan, Probe, SeriesRecorder, at_fixed_rate};
+use oversleep_measure::{Amount, Bench, Plan, Probe, SeriesRecorder};
 use oversleep_record::conditions::Setting;
 use oversleep_record::label;
-use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
+use oversleep_record::series::{Quantity, Runtime};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
-use oversleep_system::runtime_calls::{CallWait, Trick, all, is_at_fixed_rate, tricks};
+use oversleep_system::runtime_calls::{CallWait, Trick, all, tricks};
 use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{Platform, SharedPlatform, WaitEnd};
 
-use super::{Evidence, HELD, Record};
+use super::lateness::{Lateness, series_of};
+use super::{HELD, Record};
 
 /// How often each request that shows a rule is repeated in a round.
 const FEW: u64 = 4;
@@ -38,7 +41,7 @@ pub(crate) fn probes(
         let is_in = plan.runtimes.only.is_empty() || plan.runtimes.only.iter().any(has);
         record.system == os && is_version && is_in && (names.is_empty() || names.iter().any(is_named))
     };
-    let records: Vec<&Record> = own.chain(all()).filter(is_meant).collect();
+    let records = newest_first(own.chain(all()).filter(is_meant).collect());
     let mut all: Vec<Box<dyn Probe>> = Vec::new();
     if is_wanted(ExperimentId::R1) {
         let waits: Vec<String> =
@@ -46,12 +49,15 @@ pub(crate) fn probes(
         all.extend(beneath(platform, &waits, plan));
     }
     for record in &records {
-        let late = requests(plan).into_iter().map(|requested| (ExperimentId::R1, requested, count(plan, requested)));
-        let rule = RULE_REQUESTS_NS.map(|ns| (ExperimentId::R2, Nanos(ns), FEW));
-        let steps = late.chain(rule).filter(|(experiment, ..)| is_wanted(*experiment));
-        all.extend(steps.map(|(experiment, requested, count)| {
-            Call::of(record, experiment, requested, count, rounds(plan)).held(&plan.conditions).boxed()
-        }));
+        if is_wanted(ExperimentId::R1) {
+            let late = |requested| -> Box<dyn Probe> { Box::new(Lateness::of(shared, record, requested, plan)) };
+            all.extend(requests(plan).into_iter().map(late));
+        }
+        if is_wanted(ExperimentId::R2) {
+            let rule =
+                |ns| Call::of(record, ExperimentId::R2, Nanos(ns), FEW, rounds(plan)).held(&plan.conditions).boxed();
+            all.extend(RULE_REQUESTS_NS.map(rule));
+        }
     }
     let own_sleep = records.iter().find(|record| record.family() == "free-pascal" && record.wait == "sleep");
     if let Some(record) = own_sleep.filter(|_| is_wanted(ExperimentId::R4))
@@ -86,6 +92,20 @@ pub(crate) fn probes(
     all
 }
 
+/// The same records: those of a call stay together where the first of them is, the newest version first.
+fn newest_first(mut records: Vec<&Record>) -> Vec<&Record> {
+    let call = |record: &Record| (record.family().to_owned(), record.names[0].clone());
+    let mut calls: Vec<_> = Vec::new();
+    for record in &records {
+        if !calls.contains(&call(record)) {
+            calls.push(call(record));
+        }
+    }
+    let place = |record: &Record| calls.iter().position(|known| *known == call(record));
+    records.sort_by_cached_key(|record| (place(record), Reverse(record.from.clone())));
+    records
+}
+
 /// Whether the published experiments on parks concern this record.
 fn is_published_park(record: &Record) -> bool {
     tricks().iter().any(|trick| is_for(trick, record))
@@ -116,19 +136,7 @@ impl Call {
     fn of(record: &Record, experiment: ExperimentId, requested: Nanos, count: u64, rounds: u32) -> Call {
         let is_duration = experiment == ExperimentId::R2;
         let quantity = if is_duration { Quantity::Duration } else { Quantity::Lateness };
-        // A measured record has its own form of the call: `Thread.sleep(ms,ns)`.
-        let (id, name) = match (record.evidence, record.id.split_once('/')) {
-            (Evidence::Measured, Some((runtime, name))) => (runtime.to_owned(), name),
-            _ => (record.id.clone(), record.names.first().map_or("", String::as_str)),
-        };
-        let mut series = Series::new(experiment, name, quantity, Unit::Ns);
-        series.key = series.key.span(requested).word(&id);
-        series.requested_ns = Some(requested);
-        series.rounded_ns = Some(record.rounds.rounded(requested));
-        let is_at_fixed_rate = !is_duration && is_at_fixed_rate(&record.wait_name());
-        series.pace = Some(if is_at_fixed_rate { Pace::Periodic } else { Pace::BackToBack });
-        series.runtime = Some(Runtime { name: record.family().to_owned(), version: record.versions.clone() });
-        series.labels.set(label::BENEATH, record.wait.clone());
+        let series = series_of(record, experiment, quantity, requested);
         let recorder = SeriesRecorder::new(series, count * u64::from(rounds));
         Call { wait: record.wait_name(), requested, count, rounds, conditions: Conditions::as_found(), recorder }
     }
@@ -187,9 +195,6 @@ impl Probe for Call {
     fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         self.recorder.series_mut().clock = bench.clock_name().to_owned();
         let mut waiter = bench.open_wait(&self.wait)?;
-        if self.recorder.series().pace == Some(Pace::Periodic) {
-            return at_fixed_rate(bench, &mut *waiter, self.requested, self.count, &mut self.recorder);
-        }
         let deadline = if self.recorder.series().quantity == Quantity::Lateness { self.requested } else { Nanos::ZERO };
         for _ in 0..self.count {
             if bench.stopped() {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use oversleep_explain as explain;
 use oversleep_measure::{
-    Bench, Depth, Experiment, Measured, Plan, Probe, Progress, StopFlag, Watch, floor, measure, of_check,
+    Bench, Depth, Experiment, Measured, Plan, Probe, Progress, Silent, StopFlag, Watch, floor, measure, of_check,
 };
 use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::file::{Chosen, Completion, Floor, ROUNDS_MAX, SCHEMA, SERIES_MAX, Tool};
@@ -98,6 +98,26 @@ impl Laboratory {
         stop: &StopFlag,
         progress: &mut dyn Progress,
     ) -> Result<ResultFile, RunError> {
+        let mut file = self.measured_with(request, others, stop, progress)?;
+        file.findings = explain::findings(&file);
+        Ok(file)
+    }
+
+    /// The same without findings: for answers that consist of values.
+    ///
+    /// # Errors
+    /// As for [`Laboratory::run`].
+    pub(crate) fn measured(&self, request: &Request) -> Result<ResultFile, RunError> {
+        self.measured_with(request, Vec::new(), &StopFlag::new(), &mut Silent)
+    }
+
+    fn measured_with(
+        &self,
+        request: &Request,
+        others: Vec<Box<dyn Probe>>,
+        stop: &StopFlag,
+        progress: &mut dyn Progress,
+    ) -> Result<ResultFile, RunError> {
         let plan = &request.plan;
         let time_max = plan.time_max().filter(|_| others.is_empty());
         let bench = Bench::new(self.platform.clone(), stop.clone(), plan.clock.as_deref())
@@ -118,7 +138,6 @@ impl Laboratory {
             floor.cross_check = watch.and_then(|watch| watch.end(&bench));
         }
         no_longer_so(&mut file.environment, &self.platform.environment());
-        file.findings = explain::findings(&file);
         file.duration_ns = self.platform.now() - begun;
         if stop.is_raised() {
             file.completion = Completion::Interrupted;
@@ -232,7 +251,7 @@ fn in_registry_order(platform: &dyn Platform, mut clocks: BTreeMap<String, Clock
 
 #[cfg(test)]
 mod tests {
-    use oversleep_measure::{Silent, experiment};
+    use oversleep_measure::experiment;
     use oversleep_model::sim::{Overshoot, Sim};
     use oversleep_model::testing;
     use oversleep_record::ExperimentId;

@@ -58,8 +58,8 @@ use oversleep_record::environment::{Environment, FactValue, PlatformId};
 use oversleep_record::{FactName, Nanos, Unavailable};
 use oversleep_system::runtime_calls::CallWait;
 use oversleep_system::{
-    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, Splitter, SwitchIn, ThreadHandle,
-    Tunable, Wait,
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, SharedPlatform, Splitter,
+    SwitchIn, ThreadHandle, Tunable, Wait,
 };
 
 use kernel::{Kernel, Model};
@@ -193,6 +193,14 @@ impl Platform for Sim {
 
     fn time_is_virtual(&self) -> bool {
         true
+    }
+
+    fn from_its_start(&self) -> Option<SharedPlatform> {
+        let again = Sim::start(Machine::clone(&self.machine));
+        for requested in self.kernel.resolutions_of_others() {
+            again.kernel.hold_resolution(requested, false);
+        }
+        Some(again)
     }
 
     fn neighbour(&self, setting: Option<&Setting>) -> Result<Box<dyn Neighbour>, Unavailable> {

@@ -1,7 +1,7 @@
 //! Answers to questions, as text and as JSON: the values of a wait, a clock or a fork-join on a machine, and the rule
 //! that decides them.
 
-use oversleep_lab::ask::{Answer, Help, Meaning, Subject};
+use oversleep_lab::ask::{Answer, Help, Meaning, Subject, Versions};
 use oversleep_record::Nanos;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,6 +33,8 @@ pub struct Reply {
     pub answer: Result<Answer, String>,
     /// What would make the wait end closer to its time, as tried on that model.
     pub helps: Vec<Help>,
+    /// The version of the runtime whose call it is, and what other versions answer.
+    pub versions: Option<Versions>,
 }
 
 /// Replies grouped by question: figures with a histogram for each machine, then the rules.
@@ -69,6 +71,10 @@ pub fn text(replies: &[Reply], width: usize) -> String {
         }
         for (reply, reason) in group.iter().filter_map(|reply| Some((reply, reply.reason()?))) {
             page.hanging(&format!("  {}", reply.machine), longest + 4, reason);
+        }
+        for (reply, versions) in group.iter().filter_map(|reply| Some((reply, reply.versions.as_ref()?))) {
+            let on = if group.len() > 1 { format!("on {}: ", reply.machine) } else { String::new() };
+            page.hanging("  version", longest + 4, &format!("{on}{versions}"));
         }
         for reply in group.iter().filter(|reply| !reply.helps.is_empty()) {
             let on = if group.len() > 1 { format!(" on {}", reply.machine) } else { String::new() };
@@ -226,6 +232,12 @@ impl Reply {
                 if !answer.sources().is_empty() {
                     document["sources"] = answer.sources().iter().map(|cited| json!(cited.to_string())).collect();
                 }
+                if let Some(versions) = &self.versions {
+                    let other = |(versions, p50_ns): &(String, f64)| json!({ "versions": versions, "p50_ns": p50_ns });
+                    let others: Value = versions.others.iter().map(other).collect();
+                    document["version"] =
+                        json!({ "of": versions.of, "is_assumed": versions.is_assumed, "others": others });
+                }
                 if !self.helps.is_empty() {
                     let help = |help: &Help| json!({ "what": help.what, "p50_ns": help.p50_ns });
                     document["helps"] = self.helps.iter().map(help).collect();
@@ -296,6 +308,7 @@ mod tests {
             under: Vec::new(),
             answer: Ok(answer),
             helps: Vec::new(),
+            versions: None,
         }
     }
 

@@ -59,7 +59,7 @@ pub fn view(replies: &[Reply]) -> View {
     View {
         title: format!("oversleep ask: {}", questions.join(", ")),
         headlines: headlines(replies),
-        summary: replies.iter().filter_map(helps).collect(),
+        summary: replies.iter().flat_map(|reply| [version(reply), helps(reply)]).flatten().collect(),
         sections: questions.iter().enumerate().map(section).collect(),
         pictures: pictures(replies).into_iter().map(|picture| vec![picture]).collect(),
         ..View::default()
@@ -87,4 +87,9 @@ fn headlines(replies: &[Reply]) -> Vec<Headline> {
 /// What would make the wait end closer to its time, in a sentence.
 fn helps(reply: &Reply) -> Option<String> {
     (!reply.helps.is_empty()).then(|| format!("What helps, tried on {}: {}.", reply.machine, reply.tried()))
+}
+
+/// The version that an answer is about, in a sentence.
+fn version(reply: &Reply) -> Option<String> {
+    Some(format!("Version on {}: {}.", reply.machine, reply.versions.as_ref()?))
 }

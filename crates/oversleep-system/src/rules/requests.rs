@@ -17,6 +17,7 @@ pub struct Requests {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     number: u64,
+    requested: Nanos,
     granted: Nanos,
     is_own: bool,
 }
@@ -38,13 +39,18 @@ impl Requests {
     pub fn hold(&mut self, tick: &Tick, requested: Nanos, is_own: bool) -> (u64, Nanos) {
         self.next += 1;
         let granted = tick.granted(requested);
-        self.held.push(Held { number: self.next, granted, is_own });
+        self.held.push(Held { number: self.next, requested, granted, is_own });
         (self.next, granted)
     }
 
     /// Releases a request.
     pub fn release(&mut self, number: u64) {
         self.held.retain(|held| held.number != number);
+    }
+
+    /// The periods that other processes request, in the order of their requests.
+    pub fn of_others(&self) -> impl Iterator<Item = Nanos> {
+        self.held.iter().filter(|held| !held.is_own).map(|held| held.requested)
     }
 
     /// Whether no process holds a request.

@@ -69,6 +69,9 @@ pub struct Record {
     /// The grid in ms to which its end is put off.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub grid_ms: i64,
+    /// The grid in ms of spans that are not shorter than `grid_ms`, if that is another one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub long_grid_ms: i64,
     /// The clock that decides whether its time is up, if that is not what ends its wait: it waits again until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_by: Option<String>,
@@ -211,6 +214,7 @@ pub struct Passes<'a> {
     overflow: Option<Overflow>,
     least: Nanos,
     grid: Nanos,
+    long_grid: Nanos,
     holds: Holds,
 }
 
@@ -265,15 +269,16 @@ impl Record {
             Some(otherwise) if !has(&self.wait) => (&otherwise.wait, otherwise.rounds),
             _ => (&self.wait, self.rounds),
         };
-        let (least, grid) = (Nanos::from_millis(self.least_ms), Nanos::from_millis(self.grid_ms));
-        Passes { wait, rounds, overflow: self.overflow, least, grid, holds: self.holds }
+        let [least, grid, long_grid] = [self.least_ms, self.grid_ms, self.long_grid_ms].map(Nanos::from_millis);
+        Passes { wait, rounds, overflow: self.overflow, least, grid, long_grid, holds: self.holds }
     }
 }
 
 impl Passes<'static> {
     /// What passes on each request as this rule rounds it, without a runtime's other properties.
     pub const fn rounding(rounds: Rule) -> Passes<'static> {
-        Passes { wait: "", rounds, overflow: None, least: Nanos::ZERO, grid: Nanos::ZERO, holds: Holds::Nothing }
+        let none = Nanos::ZERO;
+        Passes { wait: "", rounds, overflow: None, least: none, grid: none, long_grid: none, holds: Holds::Nothing }
     }
 }
 
@@ -305,7 +310,9 @@ impl Passes<'_> {
             Some(limit) if requested > Nanos::from_millis(limit.longest_ms) => Nanos::from_millis(limit.becomes_ms),
             _ => self.rounds.passed(requested, now).max(self.least),
         };
-        if self.grid > Nanos::ZERO { (now + span).round_up_to(self.grid) - now } else { span }
+        let is_long = self.long_grid > Nanos::ZERO && span >= self.grid;
+        let grid = if is_long { self.long_grid } else { self.grid };
+        if grid > Nanos::ZERO { (now + span).round_up_to(grid) - now } else { span }
     }
 
     /// The timer resolution that it holds on Windows while it passes on that span.

@@ -103,6 +103,11 @@ impl Kernel {
         Some(held)
     }
 
+    /// The periods that other processes request.
+    pub(in crate::sim) fn resolutions_of_others(&self) -> Vec<Nanos> {
+        self.lock().arbiter.requests.of_others().collect()
+    }
+
     pub(in crate::sim) fn release_resolution(&self, number: u64) {
         let Some(tick) = self.tick() else { return };
         let mut state = self.lock();
