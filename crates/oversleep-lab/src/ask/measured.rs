@@ -116,23 +116,6 @@ fn answer(file: &ResultFile, what: &str, fits: impl Fn(&Series) -> bool) -> Resu
     series.and_then(Answer::of_series).map_err(|reason| unavailable(what, reason))
 }
 
-/// The series of that wait, by its registry name, as the question measures it.
-///
-/// # Errors
-/// What the machine doesn't have, or why it can't be used.
-pub(crate) fn series_of_wait(
-    machine: &Laboratory,
-    question: &Question,
-    name: &str,
-    request: Nanos,
-) -> Result<Series, NoAnswer> {
-    let pace = question.pace.unwrap_or(Pace::BackToBack);
-    let plan = Plan { requests: vec![request], pace: Some(pace), ..plan(question, name) };
-    let file = run(machine, question, ExperimentId::B5, plan)?;
-    let series = file.series.into_iter().find(|series| series.subject == name);
-    series.ok_or_else(|| unavailable(name, Unavailable::NotMeasured))
-}
-
 fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
     let info = find_wait(platform, name).ok_or_else(|| unknown(platform, Kind::Wait, name))?.info();
@@ -141,8 +124,15 @@ fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -
         let error = format!("it gives the CPU away and takes no duration; ask yield({name})");
         return Err(unavailable(name, Unavailable::failed("requesting a duration", error)));
     }
-    let series = series_of_wait(machine, question, name, request)?;
-    Answer::of_series(&series).map_err(|reason| unavailable(name, reason))
+    let plan = Plan {
+        requests: vec![request],
+        pace: Some(question.pace.unwrap_or(Pace::BackToBack)),
+        conditions: question.conditions.clone(),
+        clock: question.clock.clone(),
+        ..plan(question, name)
+    };
+    let series = machine.series_of_wait(name, plan);
+    series.and_then(|series| Answer::of_series(&series)).map_err(|reason| unavailable(name, reason))
 }
 
 /// The values of one subject of that kind in an experiment.

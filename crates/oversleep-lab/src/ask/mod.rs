@@ -15,6 +15,5 @@ pub use answer::{Answer, Cited, Meaning, NoAnswer};
 pub(crate) use calls::{beneath, in_registry_names};
 pub use help::{Help, helps};
 pub use measured::ask;
-pub(crate) use measured::series_of_wait;
 pub use question::{Question, QuestionError, Subject, setting};
 pub use versions::{Versions, versions};

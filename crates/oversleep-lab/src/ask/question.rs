@@ -13,6 +13,8 @@ use serde::{Deserialize, Deserializer};
 
 use super::spans;
 
+pub use crate::records::COUNT;
+
 /// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
@@ -188,9 +190,6 @@ pub struct Question {
     /// Registry name of the clock that timestamps are read from; `None` means the reference clock.
     pub clock: Option<String>,
 }
-
-/// How many values to take by default: enough for p99.
-pub const COUNT: u64 = 1_000;
 
 /// How many fork-joins by default, as published: each takes some 20 ms.
 pub const FORK_JOIN_COUNT: u64 = 100;

@@ -5,10 +5,13 @@ use oversleep_measure::{Bench, Limit, Measured, Plan, Probe, SeriesRecorder};
 use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable, label};
 use oversleep_system::SharedPlatform;
-use oversleep_system::runtime_calls::{Evidence, Record};
+use oversleep_system::runtime_calls::{Evidence, Record, is_at_fixed_rate};
 
-use crate::ask::{NoAnswer, Question, Subject, series_of_wait};
-use crate::session::Laboratory;
+/// How many values an answer has by default: enough for p99.
+pub const COUNT: u64 = 1_000;
+
+/// Measures a wait alone on a machine: the machine, the wait's registry name, and the plan.
+pub(crate) type Alone = fn(SharedPlatform, &str, Plan) -> Result<Series, Unavailable>;
 
 /// The series of a record's call, without its values.
 pub(super) fn series_of(record: &Record, experiment: ExperimentId, quantity: Quantity, requested: Nanos) -> Series {
@@ -30,37 +33,46 @@ pub(super) fn series_of(record: &Record, experiment: ExperimentId, quantity: Qua
 /// One request of a runtime's call.
 pub(super) struct Lateness {
     platform: SharedPlatform,
-    question: Question,
+    alone: Alone,
+    plan: Plan,
     wait: String,
     requested: Nanos,
     recorder: SeriesRecorder,
 }
 
 impl Lateness {
-    pub(super) fn of(platform: &SharedPlatform, record: &Record, requested: Nanos, plan: &Plan) -> Lateness {
+    pub(super) fn of(
+        platform: &SharedPlatform,
+        record: &Record,
+        requested: Nanos,
+        plan: &Plan,
+        alone: Alone,
+    ) -> Lateness {
         let wait = record.wait_name();
-        let usual = Question::of(Subject::Wait { name: wait.clone(), request: requested });
+        let pace = if is_at_fixed_rate(&wait) { Pace::Periodic } else { Pace::BackToBack };
         let count = match plan.limit {
             Some(Limit::Count(count)) => count,
-            _ => usual.count,
+            _ => COUNT,
         };
-        let question = Question { count, conditions: plan.conditions.clone(), clock: plan.clock.clone(), ..usual };
         let mut series = series_of(record, ExperimentId::R1, Quantity::Lateness, requested);
-        series.pace = Some(question.pace.unwrap_or(Pace::BackToBack));
+        series.pace = Some(pace);
         series.conditions = plan.conditions.clone();
         let recorder = SeriesRecorder::new(series, count);
-        Lateness { platform: platform.clone(), question, wait, requested, recorder }
+        let plan = Plan {
+            requests: vec![requested],
+            pace: Some(pace),
+            limit: Some(Limit::Count(count)),
+            conditions: plan.conditions.clone(),
+            clock: plan.clock.clone(),
+            ..Plan::default()
+        };
+        Lateness { platform: platform.clone(), alone, plan, wait, requested, recorder }
     }
 
-    /// What the question gives on the machine from its start.
+    /// It alone, on the machine from its start.
     fn measured(&self) -> Result<Series, Unavailable> {
         let machine = self.platform.from_its_start().ok_or(Unavailable::NotOnThisPlatform)?;
-        series_of_wait(&Laboratory::on(machine), &self.question, &self.wait, self.requested).map_err(
-            |error| match error {
-                NoAnswer::Unavailable { reason, .. } => reason,
-                NoAnswer::Unknown { .. } => Unavailable::NotOnThisPlatform,
-            },
-        )
+        (self.alone)(machine, &self.wait, self.plan.clone())
     }
 }
 
@@ -77,9 +89,9 @@ impl Probe for Lateness {
         Nanos::ZERO
     }
 
-    /// Its own thread needs none: the question has them.
+    /// Its own thread needs none: the plan has them.
     fn conditions(&self) -> &Conditions {
-        &self.question.conditions
+        &self.plan.conditions
     }
 
     /// Nothing of it happens beside the others.

@@ -13,6 +13,7 @@ use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::SharedPlatform;
 use oversleep_system::runtime_calls::{CallWait, HELD, Passes, Version, find};
 
+pub use lateness::COUNT;
 pub(crate) use modelled::probes;
 pub use oversleep_system::runtime_calls::{
     Evidence, Holds, Record, all as runtimes, document, families, systems, versions,

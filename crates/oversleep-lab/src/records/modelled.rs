@@ -15,7 +15,7 @@ use oversleep_system::runtime_calls::{CallWait, Trick, all, tricks};
 use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{Platform, SharedPlatform, WaitEnd};
 
-use super::lateness::{Lateness, series_of};
+use super::lateness::{Alone, Lateness, series_of};
 use super::{HELD, Record};
 
 /// How often each request that shows a rule is repeated in a round.
@@ -29,6 +29,7 @@ pub(crate) fn probes(
     shared: &SharedPlatform,
     plan: &Plan,
     is_wanted: &dyn Fn(ExperimentId) -> bool,
+    alone: Alone,
 ) -> Vec<Box<dyn Probe>> {
     let platform = &**shared;
     let os = platform.id().os;
@@ -50,7 +51,7 @@ pub(crate) fn probes(
     }
     for record in &records {
         if is_wanted(ExperimentId::R1) {
-            let late = |requested| -> Box<dyn Probe> { Box::new(Lateness::of(shared, record, requested, plan)) };
+            let late = |requested| -> Box<dyn Probe> { Box::new(Lateness::of(shared, record, requested, plan, alone)) };
             all.extend(requests(plan).into_iter().map(late));
         }
         if is_wanted(ExperimentId::R2) {

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use oversleep_explain as explain;
 use oversleep_measure::{
-    Bench, Depth, Experiment, Measured, Plan, Probe, Progress, Silent, StopFlag, Watch, floor, measure, of_check,
+    Bench, Depth, Experiment, Measured, Plan, Probe, Progress, Silent, StopFlag, Watch, experiment, floor, measure,
+    of_check,
 };
 use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::file::{Chosen, Completion, Floor, ROUNDS_MAX, SCHEMA, SERIES_MAX, Tool};
-use oversleep_record::{ClockResult, CommandName, FactName, Nanos, ResultFile, Unavailable};
+use oversleep_record::{ClockResult, CommandName, ExperimentId, FactName, Nanos, ResultFile, Series, Unavailable};
 use oversleep_system::Platform;
 
 use crate::records;
@@ -72,7 +73,8 @@ impl Laboratory {
         // On a real machine, programs measure the waits of runtimes.
         let are_modelled = request.command == CommandName::Runtimes && self.platform_id().modelled.is_some();
         let is_wanted = |id| are_modelled && request.experiments.iter().any(|experiment| experiment.id == id);
-        let of_runtimes = records::probes(&self.platform, &request.plan, &is_wanted);
+        let alone = |machine, wait: &str, plan| Laboratory::on(machine).series_of_wait(wait, plan);
+        let of_runtimes = records::probes(&self.platform, &request.plan, &is_wanted, alone);
         let own = request.experiments.iter().flat_map(|experiment| (experiment.probes)(self.platform(), &request.plan));
         own.chain(of_runtimes)
     }
@@ -109,6 +111,23 @@ impl Laboratory {
     /// As for [`Laboratory::run`].
     pub(crate) fn measured(&self, request: &Request) -> Result<ResultFile, RunError> {
         self.measured_with(request, Vec::new(), &StopFlag::new(), &mut Silent)
+    }
+
+    /// The series of that wait, by its registry name.
+    ///
+    /// # Errors
+    /// What the machine doesn't have, or why it can't be used.
+    pub(crate) fn series_of_wait(&self, name: &str, plan: Plan) -> Result<Series, Unavailable> {
+        let request = Request {
+            command: CommandName::Ask,
+            experiments: vec![experiment(ExperimentId::B5).expect("an id of the registry")],
+            plan: Plan { subjects: vec![name.to_owned()], ..plan },
+            name: None,
+            try_remedies: false,
+        };
+        let file = self.measured(&request);
+        let file = file.map_err(|error| Unavailable::failed(ExperimentId::B5.as_str(), error))?;
+        file.series.into_iter().find(|series| series.subject == name).ok_or(Unavailable::NotMeasured)
     }
 
     fn measured_with(
@@ -251,10 +270,8 @@ fn in_registry_order(platform: &dyn Platform, mut clocks: BTreeMap<String, Clock
 
 #[cfg(test)]
 mod tests {
-    use oversleep_measure::experiment;
     use oversleep_model::sim::{Overshoot, Sim};
     use oversleep_model::testing;
-    use oversleep_record::ExperimentId;
     use oversleep_record::conditions::Setting;
     use oversleep_record::finding::Verdict;
 

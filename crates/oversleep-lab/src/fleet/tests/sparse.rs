@@ -100,7 +100,7 @@ fn a_figure_for_which_results_have_too_few_waits_is_not_judged() {
     for id in ["OVS-F001", "OVS-F002"] {
         assert_eq!(about(&fleet, id), "p50");
         let lacks = lacks(&fleet, id);
-        let needs = "p99: 1,000 waits of a host in six hours, which 0 of 20 hosts have (usual are 600): ";
+        let needs = "p99: 1,000 waits of a host in six hours, which none of 20 hosts has (usual are 600): ";
         assert!(lacks.len() == 1 && lacks[0].starts_with(needs), "{lacks:?}");
     }
     let enough = judged(EVERY_SIX_HOURS);
@@ -151,7 +151,10 @@ fn hosts_that_are_measured_at_different_hours_are_not_compared() {
     assert_eq!(sentences(&fleet.findings), "");
     assert_eq!(about(&fleet, "OVS-F001"), "");
     let lacks = lacks(&fleet, "OVS-F001");
-    assert!(lacks.len() == 1 && lacks[0].contains("which 0 of 12 hosts have: let `oversleep serve` run"), "{lacks:?}");
+    assert!(
+        lacks.len() == 1 && lacks[0].contains("which none of 12 hosts has: let `oversleep serve` run"),
+        "{lacks:?}"
+    );
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn what_could_not_be_judged_is_named_with_what_it_takes() {
     for sentence in [
         "Checked, not found: host-unlike-its-group (p50), lateness-changed-with-a-fact (no host changed a fact).",
         "Not judged: host-unlike-its-group and host-late-at-certain-hours (p99): they take 1,000 waits of a host in six \
-         hours, which 0 of 12 hosts have (usual are 200): let `oversleep serve` run there, or wait more often.",
+         hours, which none of 12 hosts has (usual are 200): let `oversleep serve` run there, or wait more often.",
         "Not judged: hypervisor-takes-time-from-a-group (AMD EPYC 7B13, 32 CPUs, kvm): it takes 10 hosts of a kind whose \
          steal is known, and it has 0.",
     ] {
