@@ -6,6 +6,7 @@ use oversleep_record::Nanos;
 use oversleep_record::words::counted;
 
 use super::group::{AS_FOUND, Cell, Group, UNKNOWN, in_words};
+use super::typed::{alternatives, tokens, unquoted};
 use super::{QueryError, time};
 use crate::column::Column;
 use crate::row::Row;
@@ -234,47 +235,6 @@ fn matches(pattern: &str, text: &str) -> bool {
         }
     }
     text.ends_with(tail)
-}
-
-/// The words between blanks; blanks in quotes don't count. Quotes are kept.
-fn tokens(text: &str) -> Result<Vec<String>, QueryError> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    for letter in text.chars() {
-        match (letter, quote) {
-            ('"' | '\'', None) => {
-                quote = Some(letter);
-                word.push(letter);
-            }
-            (letter, Some(open)) if letter == open => {
-                quote = None;
-                word.push(letter);
-            }
-            (letter, None) if letter.is_whitespace() => words.push(std::mem::take(&mut word)),
-            (letter, _) => word.push(letter),
-        }
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    if quote.is_some() { Err(QueryError::OpenQuote(text.to_owned())) } else { Ok(words) }
-}
-
-/// The values between commas; commas in quotes don't count.
-fn alternatives(value: &str) -> impl Iterator<Item = String> {
-    let (mut all, mut one, mut quote) = (Vec::new(), String::new(), None);
-    for letter in value.chars() {
-        match (letter, quote) {
-            ('"' | '\'', None) => quote = Some(letter),
-            (letter, Some(open)) if letter == open => quote = None,
-            (',', None) => all.push(std::mem::take(&mut one)),
-            (letter, _) => one.push(letter),
-        }
-    }
-    all.push(one);
-    all.into_iter()
-}
-
-fn unquoted(text: &str) -> String {
-    text.replace(['"', '\''], "")
 }
 
 #[cfg(test)]

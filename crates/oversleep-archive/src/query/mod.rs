@@ -5,6 +5,7 @@ mod figure;
 mod filter;
 mod group;
 mod time;
+mod typed;
 
 use std::str::FromStr;
 

@@ -2,10 +2,12 @@
 
 use oversleep_lab::fleet::Stretch;
 use oversleep_record::disturbance::Disturbance;
-use oversleep_record::environment::{Environment, FactValue};
-use oversleep_record::file::{Completion, PlatformId, SCHEMA, Tool};
+use oversleep_record::environment::{Environment, FactValue, PlatformId};
+use oversleep_record::file::{Completion, SCHEMA, Tool};
 use oversleep_record::series::{Quantity, Round, Unit};
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, SeriesKey};
+
+use super::libc_of;
 
 /// The length of a result.
 const HOUR: Nanos = Nanos::from_secs(3_600);
@@ -39,6 +41,7 @@ pub fn result_of(stretch: &Stretch<'_>) -> ResultFile {
 fn environment(of: &Stretch<'_>) -> Environment {
     let setting = |name: &str| of.settings.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
     let text = |value: Option<&str>| value.map(|value| FactValue::Text(value.to_owned()));
+    let libc = libc_of(of.host);
     let facts = [
         (FactName::CpuModel, text(of.kind.processor.as_deref())),
         (FactName::CpuCount, of.kind.cpus.map(|cpus| FactValue::Integer(i64::from(cpus)))),
@@ -46,6 +49,8 @@ fn environment(of: &Stretch<'_>) -> Environment {
         (FactName::KernelRelease, text(of.kernel)),
         (FactName::ClocksourceCurrent, text(setting("clock source"))),
         (FactName::KernelPreemption, text(setting("preemption mode"))),
+        (FactName::LibcName, text(libc.map(|_| "glibc"))),
+        (FactName::LibcVersion, text(libc)),
     ];
     let mut environment = Environment::default();
     for (name, value) in facts {

@@ -2,7 +2,7 @@
 
 use oversleep_lab::fleet::{Figure, Fleet, Group, HostRow};
 
-use super::sections::{furthest, name, of_wait, shown, waits, why};
+use super::sections::{figure_of, furthest, name, of_wait, waits, why};
 use super::span;
 use crate::picture::{Cells, Frame, HeatMap, Shape, Wanted};
 use crate::view::pictures::{Picture, source_of};
@@ -27,7 +27,7 @@ pub(super) fn all(fleet: &Fleet) -> Vec<Picture> {
                    the day in which the host was latest beside its group in the same six hours.";
     let mut pictures: Vec<Picture> = map(fleet, "hosts-by-day", heading, caption, of_hosts).into_iter().collect();
     for (at, wait) in waits(fleet).into_iter().take(WAITS_MAX).enumerate() {
-        let figure = shown(fleet, wait);
+        let figure = figure_of(fleet, wait);
         let by_day = |group: &Group| match figure {
             Figure::P50 => in_us(newest(&group.p50_by_day_ns)),
             Figure::P99 => in_us(newest(&group.p99_by_day_ns)),

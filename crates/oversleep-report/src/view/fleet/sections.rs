@@ -171,7 +171,7 @@ pub(super) fn of_wait<'a>(fleet: &'a Fleet, wait: &'a str) -> impl Iterator<Item
 }
 
 /// The figure that tables and pictures of a wait show: p99 where it is known.
-pub(super) fn shown(fleet: &Fleet, wait: &str) -> Figure {
+pub(super) fn figure_of(fleet: &Fleet, wait: &str) -> Figure {
     let is_known = of_wait(fleet, wait).any(|group| group.p99_by_day_ns.iter().any(Option::is_some));
     if is_known { Figure::P99 } else { Figure::P50 }
 }
@@ -193,7 +193,7 @@ fn named<'a>(fleet: &'a Fleet, wait: &'a str) -> impl Iterator<Item = &'a HostRo
 type Hours = (String, [Option<f64>; Part::ALL.len()]);
 
 fn hours(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
-    let figure = shown(fleet, wait);
+    let figure = figure_of(fleet, wait);
     let by_part = |group: &Group| match figure {
         Figure::P50 => group.p50_by_part_ns,
         Figure::P99 => group.p99_by_part_ns,
