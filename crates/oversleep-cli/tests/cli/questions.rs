@@ -201,7 +201,7 @@ const REPORTED: &[Asked] = &[
             "15.6 ms",
             "the runtime then waits again until QueryPerformanceCounter shows that the span has passed",
             "OTP 27",
-            "OTP 22 passes 1 ms and waits until GetTickCount64 shows",
+            "OTP 22 and 19 pass 1 ms and wait until GetTickCount64 shows",
         ],
     ),
     (

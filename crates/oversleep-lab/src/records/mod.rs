@@ -114,9 +114,19 @@ pub(crate) fn sentence(platform: &SharedPlatform, call: &CallWait, name: &str, r
     )
 }
 
+/// What other versions of a call make of a request.
+struct Others<'a> {
+    /// `1 ms to Sleep`.
+    what: String,
+    /// The clock by which it is due.
+    clock: Option<String>,
+    versions: Vec<String>,
+    ids: Vec<&'a str>,
+}
+
 /// What other versions of that call make of the request, where that differs: a sentence for all that do the same.
 fn others(platform: &SharedPlatform, record: &Record, passes: &Passes<'_>, name: &str, request: Nanos) -> Vec<String> {
-    let mut told: Vec<(String, Vec<String>, Vec<&str>)> = Vec::new();
+    let mut told: Vec<Others<'_>> = Vec::new();
     let what_matters = |one: &Record| (one.rounds, one.holds, one.wait.clone(), one.due_by.clone());
     for other in find(&[], &record.system, name, None) {
         let is_same = other.id == record.id || what_matters(other) == what_matters(record);
@@ -126,28 +136,26 @@ fn others(platform: &SharedPlatform, record: &Record, passes: &Passes<'_>, name:
         let other_passes = other.passes(|_| true);
         let call_of = |wait: &str| platform.wait(wait).map_or(wait.to_owned(), |wait| wait.info().call.to_owned());
         let call = if other_passes.wait == passes.wait { "" } else { &format!(" to {}", call_of(other_passes.wait)) };
-        let until = match other.due_by.as_deref().filter(|_| other.due_by != record.due_by) {
-            Some(clock) => {
-                let clock = other.due_by(&**platform).map_or(clock, |clock| clock.info().call);
-                format!(" and waits until {clock} shows that it has passed")
-            }
-            None => String::new(),
-        };
-        let what = format!("{}{call}{until}", other_passes.span(request, Nanos::ZERO));
+        let what = format!("{}{call}", other_passes.span(request, Nanos::ZERO));
+        let clock = other.due_by.clone().filter(|_| other.due_by != record.due_by);
+        let clock = clock.map(|name| other.due_by(&**platform).map_or(name, |clock| clock.info().call.to_owned()));
         let (versions, id) = (version_words(other), other.id.as_str());
-        match told.iter_mut().find(|(known, ..)| *known == what) {
-            Some((_, known, ids)) if !known.contains(&versions) => {
-                known.push(versions);
-                ids.push(id);
+        match told.iter_mut().find(|known| known.what == what && known.clock == clock) {
+            Some(known) if !known.versions.contains(&versions) => {
+                known.versions.push(versions);
+                known.ids.push(id);
             }
             Some(_) => {}
-            None => told.push((what, vec![versions], vec![id])),
+            None => told.push(Others { what, clock, versions: vec![versions], ids: vec![id] }),
         }
     }
     told.truncate(OTHERS_TOLD);
-    let sentence = |(what, versions, ids): &(String, Vec<String>, Vec<&str>)| {
-        let (passes, records) = if ids.len() > 1 { ("pass", "records") } else { ("passes", "record") };
-        format!(" {} {passes} {what} ({records} {}).", several_versions(versions), ids.join(", "))
+    let sentence = |Others { what, clock, versions, ids }: &Others<'_>| {
+        let (passes, waits, records) =
+            if ids.len() > 1 { ("pass", "wait", "records") } else { ("passes", "waits", "record") };
+        let until = clock.as_ref().map(|clock| format!(" and {waits} until {clock} shows that it has passed"));
+        let until = until.unwrap_or_default();
+        format!(" {} {passes} {what}{until} ({records} {}).", several_versions(versions), ids.join(", "))
     };
     told.iter().map(sentence).collect()
 }
