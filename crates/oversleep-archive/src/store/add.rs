@@ -98,14 +98,20 @@ impl<'a> Adding<'a> {
                 return Ok(Added::Already);
             }
         }
+        let mut covered = Vec::new();
         if windows::is_window(file) {
             let overlap_us = self.windows.overlap_us(self.archive, &rows)?;
             if overlap_us > 0 {
                 return Ok(Added::Overlaps { overlap_us });
             }
-            self.windows.insert(&rows);
+            covered = windows::covered(&rows);
         }
-        self.add_rows(rows)
+        let added = self.add_rows(rows)?;
+        // One that is there under another name covers nothing of this machine.
+        if let Added::Rows(_) = added {
+            self.windows.insert(covered);
+        }
+        Ok(added)
     }
 
     /// Adds the rows of one result: they have one content and one time.

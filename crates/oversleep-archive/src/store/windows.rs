@@ -21,11 +21,11 @@ const ROUNDING_US: i64 = 2 * SECOND_US;
 const EDGE: i64 = 20;
 
 /// A wait of a machine: its source, the wait, the request and the conditions.
-type Wait = (String, String, Option<i64>, String);
+pub type Wait = (String, String, Option<i64>, String);
 
 /// When a wait was sampled, in µs since 1970, by which result.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+pub struct Span {
     content: i64,
     begin_us: i64,
     end_us: i64,
@@ -50,6 +50,11 @@ fn wait(row: &Row) -> Wait {
 fn span(row: &Row) -> Span {
     let length_us = (row.seconds * SECOND_US as f64) as i64;
     Span { content: row.content, begin_us: row.taken_us, end_us: row.taken_us.saturating_add(length_us) }
+}
+
+/// What the rows of a result cover.
+pub fn covered(rows: &[Row]) -> Vec<(Wait, Span)> {
+    rows.iter().map(|row| (wait(row), span(row))).collect()
 }
 
 impl Windows {
@@ -80,10 +85,10 @@ impl Windows {
         Ok(if most_us > ROUNDING_US + (end_us - begin_us) / EDGE { most_us } else { 0 })
     }
 
-    /// Takes in the rows of a result of `serve`.
-    pub fn insert(&mut self, rows: &[Row]) {
-        for row in rows {
-            let (spans, own) = (self.spans.entry(wait(row)).or_default(), span(row));
+    /// Takes in what a result of `serve` covers.
+    pub fn insert(&mut self, covered: Vec<(Wait, Span)>) {
+        for (wait, own) in covered {
+            let spans = self.spans.entry(wait).or_default();
             if spans.iter().all(|other| other.content != own.content) {
                 spans.push(own);
             }
@@ -121,7 +126,7 @@ impl Windows {
             })?;
         }
         let windows = results.into_values().filter(|(is_other, has_pauses, _)| !is_other && *has_pauses);
-        windows.for_each(|(_, _, rows)| self.insert(&rows));
+        windows.for_each(|(_, _, rows)| self.insert(covered(&rows)));
         Ok(())
     }
 }

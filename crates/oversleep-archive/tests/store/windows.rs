@@ -69,3 +69,10 @@ fn other_results_of_the_same_time_are_added() {
     let files = [("web-1", of_all), ("web-1", hour(0)), ("web-1", check), ("web-1", other_wait)];
     assert_eq!(files.map(|file| added(home.path(), &[file])[0]), [Added::Rows(2); 4]);
 }
+
+#[test]
+fn an_hour_that_is_there_under_another_name_covers_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let files = [("web-1", hour(0)), ("web-2", hour(0)), ("web-2", hour(HOUR_S / 2))];
+    assert_eq!(added(home.path(), &files), [Added::Rows(2), Added::Already, Added::Rows(2)]);
+}

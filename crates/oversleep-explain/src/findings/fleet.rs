@@ -33,7 +33,7 @@ pub const UNLIKE: FindingEntry = FindingEntry {
                   certain it is from the differences between the days of the host. For a host that was like its group \
                   first, the days since then are compared with those before, and at least two days must differ. All \
                   comparisons of an archive together are wrong with a probability of 1 %.",
-    what_to_do: "Run `oversleep check` on it and on another host of its kind, and `oversleep compare` the two \
+    what_to_do: "Run `oversleep check` on the host and on another one of its kind, and `oversleep compare` the two \
                  results.",
     sources: &[],
     remedies: &[&FEWER_RUNNABLE_THREADS, &PERFORMANCE_GOVERNOR, &FORBID_DEEP_IDLE],
@@ -76,7 +76,7 @@ pub const ODD: FindingEntry = FindingEntry {
               the next one until it boots again.",
     how_we_know: "oversleep counts the newest value of each fact on the hosts of a kind under the same kernel. At \
                   most one in ten hosts is an exception; more are a variant. That is a fact, so it has no interval.",
-    what_to_do: "Run `oversleep check` on it: its findings about the clock source and the power settings name the \
+    what_to_do: "Run `oversleep check` on the host: its findings about the clock source and the power settings name the \
                  cure.",
     sources: &[],
     remedies: &[&USE_TSC_CLOCKSOURCE, &PERFORMANCE_GOVERNOR],

@@ -1,13 +1,13 @@
 //! Facts that hosts changed, and their lateness before and after.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_explain::fleet::CHANGE;
-use oversleep_record::words::counted;
+use oversleep_record::words::{counted, list};
 
-use super::cells::{Cell, KERNEL};
+use super::cells::{Cell, KERNEL, Known};
 use super::judging::{Judging, QUARTER};
-use super::model::{Change, ChangeRow, Figure, Finding, Interval};
+use super::model::{Change, ChangeRow, Figure, Finding, Interval, Kind};
 use super::{stats, words};
 
 /// The length of a quarter of a day, s.
@@ -16,9 +16,18 @@ const QUARTER_S: i64 = 21_600;
 /// When each host changed.
 type Moments = Vec<(usize, i64)>;
 
+/// A fact that hosts of a kind changed and changed back. Results don't say which values are from when.
+pub(super) struct Returned {
+    pub fact: String,
+    pub kind: Kind,
+    pub hosts: usize,
+}
+
 /// What hosts changed.
 pub(super) struct Changes {
+    /// That of the kernel first.
     pub all: Vec<Change>,
+    pub returned: Vec<Returned>,
     /// How many figures of changes are compared.
     pub comparisons: usize,
 }
@@ -35,7 +44,9 @@ impl Changes {
 /// A change before it is judged: each wait's figure of each host before and after it, and of the hosts without it.
 struct Seen<'a> {
     key: (&'a str, u32, &'a str, &'a str),
+    moments: Moments,
     times: Vec<i64>,
+    returned: usize,
     sides: Vec<Sides>,
 }
 
@@ -49,34 +60,64 @@ struct Sides {
 
 /// Every change that hosts of a kind have in common.
 pub(super) fn all(judging: &Judging<'_>) -> Changes {
-    let seen = seen(judging);
+    let (seen, returned) = seen(judging);
     // Fewer hosts have no interval even for a single comparison, so they take nothing of the error.
     let may = |sides: &&Sides| sides.changed.len() >= stats::hosts_min(QUARTER);
     let comparisons = seen.iter().flat_map(|seen| &seen.sides).filter(may).count();
     let part_of_error = QUARTER * comparisons.max(1);
-    let change = |Seen { key: (fact, kind, from, to), times, sides }: Seen<'_>| Change {
-        rows: sides.iter().filter_map(|sides| row(judging, sides, part_of_error)).collect(),
-        fact: fact.to_owned(),
-        from: from.to_owned(),
-        to: to.to_owned(),
-        kind: judging.all.kinds[kind as usize].clone(),
-        hosts: times.len() as u64,
-        first_unix_s: times[0],
-        last_unix_s: times[times.len() - 1],
+    let change = |one: &Seen<'_>| {
+        let Seen { key: (fact, kind, from, to), times, sides, returned, .. } = one;
+        Change {
+            with: seen.iter().filter(|other| other.is_beside(one)).map(|other| other.words()).collect(),
+            returned: *returned as u64,
+            rows: sides.iter().filter_map(|sides| row(judging, sides, part_of_error)).collect(),
+            fact: (*fact).to_owned(),
+            from: (*from).to_owned(),
+            to: (*to).to_owned(),
+            kind: judging.all.kinds[*kind as usize].clone(),
+            hosts: times.len() as u64,
+            first_unix_s: times[0],
+            last_unix_s: times[times.len() - 1],
+        }
     };
-    Changes { all: seen.into_iter().map(change).collect(), comparisons }
+    let mut all: Vec<Change> = seen.iter().map(change).collect();
+    all.sort_by_key(|change| change.fact != KERNEL);
+    Changes { all, returned, comparisons }
 }
 
-fn seen<'a>(judging: &Judging<'a>) -> Vec<Seen<'a>> {
+impl Seen<'_> {
+    /// Whether the same hosts changed both at the same times.
+    fn is_beside(&self, other: &Seen<'_>) -> bool {
+        self.key.0 != other.key.0 && self.moments == other.moments
+    }
+
+    fn words(&self) -> String {
+        let (fact, _, from, to) = self.key;
+        format!("{fact} from {from} to {to}")
+    }
+}
+
+fn seen<'a>(judging: &Judging<'a>) -> (Vec<Seen<'a>>, Vec<Returned>) {
     let mut found: BTreeMap<(&str, u32, &str, &str), Moments> = BTreeMap::new();
+    let mut back: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+    let mut returned: BTreeMap<(&str, u32, &str, &str), usize> = BTreeMap::new();
     for (at, host) in judging.all.hosts.iter().enumerate() {
         for (fact, values) in &host.facts {
             let mut values: Vec<_> = values.iter().collect();
             values.sort_by_key(|known| known.first);
-            let pairs = values.windows(2).filter(|pair| pair[0].last < pair[1].first);
-            for pair in pairs {
+            let is_back = |pair: &[_]| -> bool {
+                let [a, b]: &[&Known; 2] = pair.try_into().expect("two");
+                a.last >= b.first
+            };
+            // Rows say under which kernel they are, so its return doesn't matter.
+            if *fact != KERNEL && values.windows(2).any(is_back) {
+                *back.entry((*fact, host.kind)).or_default() += 1;
+                continue;
+            }
+            for pair in values.windows(2) {
                 let key = (*fact, host.kind, pair[0].value.as_str(), pair[1].value.as_str());
                 found.entry(key).or_default().push((at, pair[1].first));
+                *returned.entry(key).or_default() += usize::from(is_back(pair));
             }
         }
     }
@@ -84,9 +125,16 @@ fn seen<'a>(judging: &Judging<'a>) -> Vec<Seen<'a>> {
         let mut times: Vec<i64> = moments.iter().map(|(_, moment)| *moment).collect();
         times.sort_unstable();
         let others = unchanged(judging, key.0, times[times.len() / 2]);
-        Seen { sides: sides(judging, key.0, (key.2, key.3), &moments, &others), key, times }
+        let returned = returned.get(&key).copied().unwrap_or_default();
+        Seen { sides: sides(judging, key.0, (key.2, key.3), &moments, &others), key, moments, times, returned }
     };
-    found.into_iter().map(seen).collect()
+    let back = back.into_iter().map(|((fact, kind), hosts)| Returned {
+        fact: fact.to_owned(),
+        kind: judging.all.kinds[kind as usize].clone(),
+        hosts,
+    });
+    let back = back.collect();
+    (found.into_iter().map(seen).collect(), back)
 }
 
 /// The hosts that didn't change that fact, at the time when others did.
@@ -134,13 +182,14 @@ fn row(judging: &Judging<'_>, sides: &Sides, part_of_error: usize) -> Option<Cha
         let ratios: Vec<f64> = pairs.iter().map(|pair| pair[1] / pair[0]).collect();
         stats::of_hosts(&ratios, part_of_error)
     };
+    let other_hosts = others.len() as u64;
     let (ratio, others) = (ratio(changed), ratio(others));
-    let differs = ratio.is_some_and(|ratio| {
-        let is_apart = others.is_none_or(|others: Interval| ratio.is_apart(&others));
-        stats::matters(ratio.value) && ratio.excludes(1.0) && is_apart
+    // What everybody's figures did at that time is no consequence of the change.
+    let differs = ratio.zip(others).is_some_and(|(ratio, others): (Interval, Interval)| {
+        stats::matters(ratio.value) && ratio.excludes(1.0) && ratio.is_apart(&others)
     });
     let (wait, hosts) = (judging.all.waits.all[*wait].clone(), changed.len() as u64);
-    Some(ChangeRow { wait, figure: *figure, hosts, before_ns, after_ns, ratio, others, differs })
+    Some(ChangeRow { wait, figure: *figure, hosts, before_ns, after_ns, ratio, other_hosts, others, differs })
 }
 
 /// On which side of a moment a cell is, if it isn't around it.
@@ -172,8 +221,21 @@ fn before_and_after(
     moments.iter().filter_map(of).collect()
 }
 
+/// The findings of changes that made a difference. Those that happened together are one.
+pub(super) fn findings(changes: &Changes) -> Vec<Finding> {
+    let (mut all, mut named) = (Vec::new(), BTreeSet::new());
+    for change in &changes.all {
+        let words = format!("{} from {} to {}", change.fact, change.from, change.to);
+        if let Some(finding) = finding(change).filter(|_| !named.contains(&(words, change.kind.clone()))) {
+            named.extend(change.with.iter().map(|with| (with.clone(), change.kind.clone())));
+            all.push(finding);
+        }
+    }
+    all
+}
+
 /// The finding of a change that made a difference.
-pub(super) fn finding(change: &Change) -> Option<Finding> {
+fn finding(change: &Change) -> Option<Finding> {
     let mut rows: Vec<&ChangeRow> = change.rows.iter().filter(|row| row.differs).collect();
     let size = |row: &ChangeRow| row.ratio.map_or(0.0, |ratio| ratio.value.ln().abs());
     rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
@@ -185,14 +247,13 @@ pub(super) fn finding(change: &Change) -> Option<Finding> {
                 (words::factor(others.value), words::factor(others.low), words::factor(others.high));
             format!("; hosts without the change: {value} ({low} to {high})")
         });
-        let alone = || "; too few hosts are without the change to show what the time itself did".to_owned();
         format!(
             "{} of {} went from {} to {}, {times} as before{}",
             row.figure,
             row.wait,
             words::span(row.before_ns),
             words::span(row.after_ns),
-            others.unwrap_or_else(alone)
+            others.unwrap_or_default()
         )
     };
     let when = match change.first_unix_s == change.last_unix_s {
@@ -213,10 +274,22 @@ pub(super) fn finding(change: &Change) -> Option<Finding> {
         }
     };
     let (fact, from, to, kind) = (&change.fact, &change.from, &change.to, &change.kind);
+    let back = match change.returned {
+        0 => String::new(),
+        all if all == change.hosts => " and back later".to_owned(),
+        some => format!(", {some} of them back later,"),
+    };
+    let with = match &change.with[..] {
+        [] => String::new(),
+        with => format!(
+            " The same hosts changed the {} at the same time: these results can't tell which of them made the difference.",
+            list(with)
+        ),
+    };
     Some(Finding {
         since_unix_s: Some(change.first_unix_s),
         sentence: format!(
-            "{} ({kind}) changed the {fact} from {from} to {to} {when}: {most}{}.",
+            "{} ({kind}) changed the {fact} from {from} to {to}{back} {when}: {most}{}.{with}",
             counted(change.hosts, "host"),
             of(first)
         ),

@@ -91,19 +91,25 @@ impl Steal {
         self.by_kind.iter().map(Vec::len)
     }
 
+    fn part_of_error(&self) -> usize {
+        QUARTER * self.comparisons.max(1)
+    }
+
     fn interval(&self, is_meant: impl Fn(usize) -> bool) -> Option<Interval> {
         let meant = self.by_kind.iter().enumerate().filter(|(kind, _)| is_meant(*kind));
         let shares: Vec<f64> = meant.flat_map(|(_, known)| known.iter().copied()).collect();
-        stats::of_hosts(&shares, QUARTER * self.comparisons.max(1))
+        stats::of_hosts(&shares, self.part_of_error())
     }
 
     /// One finding for each kind from which the hypervisor takes time, and more than from the other hosts.
     pub fn findings(&self, judging: &Judging<'_>, groups: &[Group]) -> Vec<Finding> {
+        let part_of_error = self.part_of_error();
         let found = (0..judging.all.kinds.len()).filter_map(|kind| {
             let stolen = self.interval(|other| other == kind)?;
             let elsewhere = self.interval(|other| other != kind);
             let is_more = elsewhere.is_none_or(|elsewhere| stolen.low > elsewhere.high);
-            (stolen.value >= STEAL_MIN && is_more).then(|| finding(judging, groups, kind, stolen, elsewhere))
+            (stolen.value >= STEAL_MIN && is_more)
+                .then(|| finding(judging, groups, kind, (stolen, elsewhere), part_of_error))
         });
         found.collect()
     }
@@ -113,8 +119,8 @@ fn finding(
     judging: &Judging<'_>,
     groups: &[Group],
     kind: usize,
-    stolen: Interval,
-    elsewhere: Option<Interval>,
+    (stolen, elsewhere): (Interval, Option<Interval>),
+    part_of_error: usize,
 ) -> Finding {
     let days = days(judging.all);
     let on = |day: i32| {
@@ -125,6 +131,12 @@ fn finding(
     let began = days.iter().rev().take_while(|&&day| on(day).is_some_and(|share| share > stolen.value / 2.0)).last();
     let since = began.filter(|day| Some(*day) != days.first()).map(|day| i64::from(*day) * 86_400);
     let members = judging.members(kind).count();
+    // The days before it began say nothing of what it takes.
+    let is_since = |cell: &&Cell| {
+        began.is_none_or(|day| cell.day >= *day) && judging.all.hosts[cell.host as usize].kind as usize == kind
+    };
+    let cells: Vec<&Cell> = judging.all.cells.iter().filter(is_since).collect();
+    let stolen = stats::of_hosts(&by_host(&cells, |cell| cell.steal.map(f64::from)), part_of_error).unwrap_or(stolen);
     let kind = &judging.all.kinds[kind];
     let others = elsewhere.map(|others| format!(", and {} from other hosts", percent(others.value)));
     let late = groups.iter().filter(|group| group.kind == *kind).filter_map(|group| {

@@ -31,7 +31,7 @@ fn fleet(all: &Collector) -> Fleet {
     findings.extend(hours::late(&judging, &profiles));
     findings.extend(odd);
     let changes = changes::all(&judging);
-    findings.extend(changes.all.iter().filter_map(changes::finding));
+    findings.extend(changes::findings(&changes));
     let (groups, steal) = (groups::all(&judging), groups::Steal::of(&judging));
     findings.extend(steal.findings(&judging, &groups));
     let place = |finding: &Finding| FINDINGS.iter().position(|kind| kind.id == finding.id);

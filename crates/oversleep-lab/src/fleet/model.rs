@@ -170,6 +170,10 @@ pub struct Change {
     pub first_unix_s: i64,
     /// The same of the last host.
     pub last_unix_s: i64,
+    /// How many of them have the former value again.
+    pub returned: u64,
+    /// What the same hosts changed at the same time: `clock source from tsc to kvm-clock`.
+    pub with: Vec<String>,
     /// The lateness before and after, by wait and figure.
     pub rows: Vec<ChangeRow>,
 }
@@ -189,9 +193,11 @@ pub struct ChangeRow {
     pub after_ns: f64,
     /// How many times as late the hosts are after it, with an interval by hosts; `None` for too few hosts.
     pub ratio: Option<Interval>,
-    /// The same of hosts that didn't change, over the same time.
+    /// How many hosts that didn't change have it before and after.
+    pub other_hosts: u64,
+    /// How many times as late those are after it; `None` for too few hosts.
     pub others: Option<Interval>,
-    /// Whether the intervals are apart by more than 2 %.
+    /// Whether both are known and are apart by more than 2 %.
     pub differs: bool,
 }
 

@@ -77,7 +77,8 @@ fn finding(
     Finding {
         sentence: format!(
             "{named} {has} the {fact} {value} {}, and {} of the same kind ({kind}) {} {usual}.{}",
-            words::since(since, first_day(judging, first.0)),
+            words::since(since, first_day(judging, first.0))
+                .replace("its", if names.len() == 1 { "its" } else { "their" }),
             counted(count, "host"),
             if count == 1 { "has" } else { "have" },
             late.unwrap_or_default()

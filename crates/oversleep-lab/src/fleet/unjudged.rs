@@ -6,7 +6,7 @@ use oversleep_explain::fleet::{CHANGE, HOURS, ODD, STEAL, UNLIKE};
 use oversleep_record::words::{counted, grouped, list};
 
 use super::beside::BESIDE_MIN;
-use super::changes::Changes;
+use super::changes::{Changes, Returned};
 use super::groups::Steal;
 use super::judging::{Judging, MEMBERS_MIN};
 use super::model::{Change, Figure, Judged, Part, Unjudged};
@@ -150,6 +150,16 @@ impl Lists {
     /// Lateness before and after.
     fn changes(&mut self, judging: &Judging<'_>, changes: &Changes) {
         let all = &changes.all;
+        for Returned { fact, kind, hosts } in &changes.returned {
+            let about = format!(
+                "the {fact} on {} ({kind}), which had it, another one and the first again",
+                counted(*hosts, "host")
+            );
+            self.unjudged(&[CHANGE.id], about, "a change that lasts".to_owned());
+        }
+        if all.is_empty() && !changes.returned.is_empty() {
+            return;
+        }
         if all.is_empty() {
             let has_days = |host: usize| {
                 let mut days = judging.cells_of(host).map(|cell| cell.day);
@@ -168,7 +178,7 @@ impl Lists {
         }
         let is_judged = |figure: Figure| {
             let mut rows = all.iter().flat_map(|change| &change.rows).filter(|row| row.figure == figure);
-            rows.any(|row| row.ratio.is_some())
+            rows.any(|row| row.ratio.is_some() && row.others.is_some())
         };
         self.judged(CHANGE.id, Figure::ALL.into_iter().filter(|figure| is_judged(*figure)).map(|one| one.to_string()));
         let is_few = |change: &&Change| (change.hosts as usize) < changes.hosts_min_of(change);
@@ -181,6 +191,13 @@ impl Lists {
             self.unjudged(&[CHANGE.id], about, format!("{} hosts that changed it", changes.hosts_min_of(first)));
         }
         for change in enough {
+            let alone = change.rows.iter().filter(|row| row.ratio.is_some() && row.others.is_none());
+            if let Some(most) = alone.map(|row| row.other_hosts).max() {
+                let Change { fact, from, to, kind, hosts, .. } = change;
+                let about = format!("the {fact} from {from} to {to} on {} ({kind})", counted(*hosts, "host"));
+                let needs = format!("{} hosts that didn't change it, and {most} didn't", changes.hosts_min_of(change));
+                self.unjudged(&[CHANGE.id], about, needs);
+            }
             for figure in Figure::ALL {
                 let rows = || change.rows.iter().filter(|row| row.figure == figure);
                 if rows().any(|row| row.ratio.is_some()) {

@@ -132,9 +132,9 @@ tbody tr:hover>*{background:var(--ovs-band)}
 .name{white-space:nowrap}
 .facts td{min-width:9rem;overflow-wrap:anywhere}
 footer{border-top:1px solid var(--ovs-grid);margin-top:3rem;padding:1.2rem 0 2.5rem;color:var(--ovs-soft);font-size:var(--note)}
-@media (max-width:34rem){:root{--page:1.5rem;--section:1.3rem}.wide{padding:0 .55rem}.figures{columns:1}td.any{overflow-wrap:normal}.card{padding:.8rem}th,td{padding-right:.6rem}
+@media (max-width:34rem){:root{--page:1.5rem;--section:1.3rem}.wide{padding:0 .55rem}.figures{columns:1}td.any{overflow-wrap:normal}table:not(.blocks) td.any{white-space:nowrap}.card{padding:.8rem}th,td{padding-right:.6rem}
 .blocks,.blocks caption,.blocks tbody{display:block}.blocks thead{display:none}.blocks tr{display:flex;flex-wrap:wrap;gap:.1rem .9rem;padding:.5rem 0;border-bottom:1px solid var(--ovs-grid)}.blocks th{flex-basis:100%}.blocks th,.blocks td{border:0;padding:0;text-align:left}.blocks td:empty{display:none}.blocks td[data-head]::before{content:attr(data-head) ' ';color:var(--ovs-soft)}
-table:not(.blocks) tbody th{position:sticky;left:0;background:var(--ovs-paper);max-width:10rem;white-space:normal;overflow-wrap:anywhere}}
+table:not(.blocks) tbody th{position:sticky;left:0;background:var(--ovs-paper);min-width:5rem;max-width:10rem;white-space:normal;overflow-wrap:anywhere}}
 @media print{body{font-size:10.5pt}.theme,.bar ul,.skip{display:none}.bar{position:static}.form-wide svg{max-width:100%;height:auto}.scroll{background:none}.card,figure,tr{break-inside:avoid}h2,h3{break-after:avoid}
 .wide{max-width:none;padding:0}.scroll{overflow:visible}details:not([open])::details-content{content-visibility:visible}pre{white-space:pre-wrap}}
 ";

@@ -1,7 +1,7 @@
 //! `archive sql`.
 
 use oversleep_archive::Filter;
-use oversleep_archive::sql::{Cell, Table, answer, columns_of};
+use oversleep_archive::sql::{Cell, SqlError, Table, answer, columns_of};
 use oversleep_archive::store::Archive;
 use oversleep_archive::views::{FIRST, PORTABLE};
 use oversleep_record::words::counted;
@@ -21,11 +21,12 @@ pub(super) fn run(sql: &Sql) -> Result<Exit, Failure> {
     let archive = Archive::open(&sql.folder).map_err(|error| failed(&error))?;
     let files = archive.files(&Filter::default()).map_err(|error| failed(&error))?;
     limit(&archive, &files, &sql.folder, sql.here)?;
-    let table = answer(&archive, &sql.statement).map_err(|error| {
-        Failure::usage(format!(
+    let table = answer(&archive, &sql.statement).map_err(|error| match error {
+        SqlError::Store(error) => failed(&error),
+        error => Failure::usage(format!(
             "{error}; `oversleep archive sql {} .help` lists tables and columns",
             sql.folder.display()
-        ))
+        )),
     })?;
     show(&sql.documents, &records(&sql.statement, &table))
 }
