@@ -127,7 +127,7 @@ pub trait Platform: Send + Sync {
 
     /// The same machine from its start, beside processes that hold what others hold now. Its time is its own. `None` for
     /// a real one.
-    fn from_its_start(&self) -> Option<SharedPlatform> {
+    fn restarted(&self) -> Option<SharedPlatform> {
         None
     }
 

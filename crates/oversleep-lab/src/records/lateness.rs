@@ -71,7 +71,7 @@ impl Lateness {
 
     /// It alone, on the machine from its start.
     fn measured(&self) -> Result<Series, Unavailable> {
-        let machine = self.platform.from_its_start().ok_or(Unavailable::NotOnThisPlatform)?;
+        let machine = self.platform.restarted().ok_or(Unavailable::NotOnThisPlatform)?;
         (self.alone)(machine, &self.wait, self.plan.clone())
     }
 }

@@ -195,7 +195,7 @@ impl Platform for Sim {
         true
     }
 
-    fn from_its_start(&self) -> Option<SharedPlatform> {
+    fn restarted(&self) -> Option<SharedPlatform> {
         let again = Sim::start(Machine::clone(&self.machine));
         for requested in self.kernel.resolutions_of_others() {
             again.kernel.hold_resolution(requested, false);

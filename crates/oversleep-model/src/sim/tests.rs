@@ -28,7 +28,7 @@ fn on_a_thread<T: Send + 'static>(sim: &Arc<Sim>, body: impl FnOnce(Arc<Sim>) ->
 }
 
 fn sleep(platform: &Arc<Sim>, span: Nanos) -> Nanos {
-    let shared: oversleep_system::SharedPlatform = platform.clone();
+    let shared: SharedPlatform = platform.clone();
     let mut waiter = shared.wait("nanosleep").unwrap().open(&shared).unwrap();
     let start = shared.now();
     waiter.wait(Target { remaining: span, deadline: start + span });
@@ -42,7 +42,7 @@ fn a_span_that_its_call_makes_nothing_is_not_waited_for() {
     machine.waits = ["thread-sleep", "wait-for-single-object"].map(of).to_vec();
     machine.timing.one_shot.grid_ns = Nanos::from_millis(1);
     let sim = Sim::start(machine);
-    let shared: oversleep_system::SharedPlatform = sim.clone();
+    let shared: SharedPlatform = sim.clone();
     let took = |name: &str, span: Nanos| {
         let mut waiter = shared.wait(name).unwrap().open(&shared).unwrap();
         let start = shared.now();

@@ -70,7 +70,7 @@ fn no_files() -> Vec<Row> {
         "archive add a",
     ];
     let endless =
-        readers.map(|reader| Case::script(&format!("ulimit -v 4000000; exec timeout 60 \"$O\" {reader} /dev/zero")));
+        readers.map(|reader| Case::script(format!("ulimit -v 4000000; exec timeout 60 \"$O\" {reader} /dev/zero")));
     let expect = Expect::codes(&[1, 2]).says(&["error: "]);
     rows.push(Row::new(KIND, "a device without an end", expect, endless.into()).needing(&[Need::Device("/dev/zero")]));
     rows

@@ -45,7 +45,7 @@ impl Screen {
                 lines.push(cut(&format!("{} more lines: make the terminal taller", left_out + 1)));
             }
             self.widths = lines.iter().map(|line| line.chars().count()).collect();
-            let _ = write!(anstream::stderr(), "{}\n", lines.join("\n"));
+            let _ = writeln!(anstream::stderr(), "{}", lines.join("\n"));
         }
     }
 
