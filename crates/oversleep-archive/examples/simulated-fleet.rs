@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut rows, mut failure) = (0_u64, None);
     let mut sources: HashMap<String, String> = HashMap::new();
     // The waits of an hour of a host follow one another, and are one result.
-    let mut pending = None;
+    let mut pending: Option<ResultFile> = None;
     let write = |file: Option<ResultFile>| {
         let Some((folder, file)) = results.as_ref().zip(file) else { return Ok(()) };
         let (host, taken) = (file.name.as_deref().unwrap_or_default(), file.taken_unix_s.unwrap_or_default());
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     write(pending)?;
     adding.finish()?;
     let planted = if plan.is_planted { plan.planted().lines() } else { String::new() };
-    std::fs::write(folder.with_extension("planted"), planted)?;
+    fs::write(folder.with_extension("planted"), planted)?;
     println!("{rows} rows of {} hosts over {} days, {:.1} s", plan.hosts, plan.days, begun.elapsed().as_secs_f64());
     Ok(())
 }
