@@ -1,15 +1,11 @@
 //! Runs an unmodified program with another machine's timing: each timed wait ends when the rules of that machine say.
 //!
 //! `plan` applies the rules of a modelled machine to a wait of this system. Its functions are pure, and use the figures and
-//! rules of the model's own waits. `linux` is the supervisor. It stops the program at timed waits only, and gives each of
-//! them another end. Everything else runs at native speed.
+//! rules of the model's own waits; `plan/classes.rs` says which wait of the machine stands for a class of calls. `linux` is
+//! the supervisor. It stops the program at the calls that wait or set a time, and at the few others that it must change
+//! (`linux/filter/calls.rs`). Everything else runs at native speed.
 //!
 //! An [`Observation`] uses the same stops to follow the waits of a program and leaves them as they are.
-//!
-//! `oversleep emulate` takes a modelled machine's figures and the functions that decide when its waits end
-//! (`WaitModel::end`, `rules/`), and applies them to the waits of a real program (`oversleep-emulate/src/plan/`).
-//! `classes.rs` maps each call to the modelled system's wait. It makes one correction: a deadline that passed after the
-//! last tick counts as the shortest wait, because a Linux program converts a span to a deadline before it waits.
 
 pub mod plan;
 pub mod report;

@@ -13,7 +13,7 @@ pub struct CrateRules {
     pub ours_in_tests: &'static [&'static str],
     /// External crates, outside tests. `None`: any that `never` doesn't name.
     pub others: Option<&'static [&'static str]>,
-    /// Additional external crates, behind a feature that is off by default.
+    /// Additional crates, behind a feature that is off by default.
     pub optional: &'static [&'static str],
     /// Crates that it must never name, not even in tests.
     pub never: &'static [&'static str],
@@ -49,9 +49,8 @@ pub const CRATES: &[CrateRules] = &[
     // Applications link it, so its only dependencies are the system's bindings, and serde and RealtimeKit on request.
     CrateRules {
         name: "oversleep",
-        ours: &["oversleep-rtkit"],
         others: Some(&["libc", "windows-sys"]),
-        optional: &["serde"],
+        optional: &["serde", "oversleep-rtkit"],
         ..NOTHING
     },
     CrateRules { name: "oversleep-async", ours: &["oversleep"], others: Some(&[]), ..NOTHING },

@@ -29,13 +29,13 @@ fn run(tree: &Tree, findings: &mut Findings) {
         for dependency in manifest::dependencies(&file.text) {
             let name = dependency.name.as_str();
             let is_ours = name == "oversleep" || name.starts_with("oversleep-");
+            let is_optional = dependency.is_optional && rules.optional.contains(&name);
             let is_allowed = if is_ours {
                 let in_tests =
                     dependency.dev && (rules.ours_in_tests.contains(&name) || name == package || name == FOR_TESTS);
-                rules.ours.contains(&name) || in_tests
+                rules.ours.contains(&name) || in_tests || is_optional
             } else {
                 let is_native = rules.is_pure && is_native(name);
-                let is_optional = dependency.is_optional && rules.optional.contains(&name);
                 let is_listed = rules.others.is_none_or(|others| others.contains(&name));
                 dependency.dev || is_optional || (!is_native && is_listed)
             };
@@ -79,6 +79,8 @@ mod tests {
         assert!(manifest("oversleep", "[dependencies]\nserde = { version = \"1\", optional = true }\n").is_empty());
         assert_eq!(manifest("oversleep", "[dependencies]\nrand = { version = \"1\", optional = true }\n").len(), 1);
         assert_eq!(manifest("oversleep", "[dev-dependencies]\noversleep-lab.workspace = true\n").len(), 1);
+        assert!(manifest("oversleep", "[dependencies]\noversleep-rtkit = { workspace = true, optional = true }\n").is_empty());
+        assert_eq!(manifest("oversleep", "[dependencies]\noversleep-rtkit.workspace = true\n").len(), 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Waiting for another thread, until an exact deadline at most.
 //!
-//! [`Parker`], [`Condvar`] and [`channel`](crate::channel) wait for a word of memory to change. Each ends at once when
+//! [`Parker`], [`Condvar`] and the crate `oversleep-channel` wait for a word of memory to change. Each ends at once when
 //! another thread changes it, and on time when none does: the system wakes the thread a learned margin before the
 //! deadline, as for a [`sleep`](crate::sleep()), and the thread spins for the rest while it watches the word.
 

@@ -1,4 +1,4 @@
-//! The start of a timed wait: what it requests, when it ends on the emulated machine, and where its thread is redirected.
+//! The start of a timed wait: what its call requests, and where its thread is redirected.
 
 use std::cell::Cell;
 use std::io;

@@ -1,9 +1,9 @@
 //! The code that is injected into a program, and what puts threads into it and out of it.
 //!
 //! It owns the assembly of all rooms (`*.s`), which is one piece at one address (`trampoline`), and the figures that this
-//! code reads (`rule`). It is mapped before a program's first instruction (`inject`), and keeps its state on the thread's
-//! stack, so neither the tracer nor the program's memory holds any state of a wait. Unwinding can't begin in it, so the
-//! signals by which glibc and musl cancel a thread reach the thread in the program's own code (`cancel`).
+//! code reads (`rule`). It is mapped before a program's first instruction (`inject`), and keeps its own state on the
+//! thread's stack. Unwinding can't begin in it, so the signals by which glibc and musl cancel a thread reach the thread in
+//! the program's own code (`cancel`).
 
 pub mod cancel;
 pub mod inject;

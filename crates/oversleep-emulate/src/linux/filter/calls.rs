@@ -1,4 +1,4 @@
-//! The calls that the filter inspects, and what makes each one a timed wait.
+//! The calls that the filter inspects, and when it stops at each.
 
 /// What makes a call a timed wait.
 #[derive(Clone, Copy)]

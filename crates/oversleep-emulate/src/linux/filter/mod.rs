@@ -1,4 +1,5 @@
-//! The seccomp filter: it stops a program at its timed waits and nowhere else.
+//! The seccomp filter: it stops a program at its timed waits and at the few other calls that must be changed, and nowhere
+//! else.
 //!
 //! Call numbers are compared first, so that the kernel can tell without running the filter that every other call is
 //! allowed (its cache of constant answers, Linux 5.11). Calls from within [`crate::linux::code::trampoline`] are allowed.

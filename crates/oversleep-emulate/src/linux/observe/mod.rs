@@ -1,13 +1,9 @@
 //! Follows the timed waits of a program without privileges: a supervisor stops it at both ends of each one.
 //!
-//! The supervisor is a process of its own, as for emulation. It stays until the program has ended, even if nobody reads its
-//! events any more: the program's filter needs a tracer.
-//!
-//! Without privileges, a supervisor sends the same events (`oversleep-emulate/src/linux/observe/`): it stops the program
-//! at both ends of a timed wait (`tracer.rs`) and turns the stops, the thread's switches in between and its counts into
-//! the events of one wait (`call.rs`, pure). An event states that the timer was not seen, and `machine/supervised.rs`
-//! splits such a wait. The supervisor is a process of its own, because the program's filter needs a tracer as long as the
-//! program lives.
+//! The supervisor (`supervisor`) is a process of its own. It stays until the program has ended, even if nobody reads its
+//! events any more (`stream`), because the program's filter needs a tracer. Its tracer (`tracer`) notes both stops of a
+//! call and what each thread did in between (`thread`, `line`); `call` turns these into the events of one wait. An event
+//! states that the timer was not seen.
 
 mod call;
 mod line;
