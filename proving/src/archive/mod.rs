@@ -5,7 +5,8 @@
 //!
 //! DuckDB and DataFusion are asked; `--all` adds ClickHouse's engine (chDB), Spark and Trino, which take 1.4 GB. What
 //! isn't installed is SKIPPED with the reason; `--fetch` installs it beside the build. `--hosts N` makes a smaller fleet,
-//! `--binary PATH` tests another command, which has the feature `archive`.
+//! `--binary PATH` tests another command, which has the feature `archive`, and `--engines` asks the engines alone, about the
+//! fleet of the run before.
 
 mod engines;
 mod trino;
@@ -24,24 +25,28 @@ use engines::Engines;
 struct Options {
     is_all: bool,
     is_fetching: bool,
+    is_engines: bool,
     hosts: u32,
     binary: Option<PathBuf>,
 }
 
 fn options(args: &[String]) -> Result<Options, String> {
-    let mut options = Options { is_all: false, is_fetching: false, hosts: 1_000, binary: None };
+    let mut options = Options { is_all: false, is_fetching: false, is_engines: false, hosts: 1_000, binary: None };
     let mut args = args.iter();
     while let Some(one) = args.next() {
         match one.as_str() {
             "--all" => options.is_all = true,
             "--fetch" => options.is_fetching = true,
+            "--engines" => options.is_engines = true,
             "--hosts" => {
                 let number = args.next().and_then(|number| number.parse().ok());
                 options.hosts = number.filter(|&hosts| hosts >= 100).ok_or("--hosts takes a number from 100 on")?;
             }
             "--binary" => options.binary = Some(PathBuf::from(args.next().ok_or("--binary takes a path")?)),
             other => {
-                return Err(format!("archive takes --all, --fetch, --hosts N and --binary PATH, not `{other}`"));
+                return Err(format!(
+                    "archive takes --all, --fetch, --engines, --hosts N and --binary PATH, not `{other}`"
+                ));
             }
         }
     }
@@ -63,15 +68,9 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     };
     let mut report = Report::new(scratch.join("logs"))?;
     let suite = Suite { root, program, scratch };
-    let hosts = options.hosts.to_string();
-    for (name, more) in [("fleet", [].as_slice()), ("null", &["--null"])] {
-        report.check(&format!("{hosts} simulated hosts over a week: {name}"), || suite.simulate(name, &hosts, more));
+    if !options.is_engines {
+        suite.run(&options, &mut report);
     }
-    report.check("the report finds each planted difference and no other", || suite.planted());
-    report.check("the report of a fleet without differences has no finding", || suite.null());
-    report.check("result files through `archive add` say what the same rows say", || suite.added());
-    report.check("the page says the sentences of the report", || suite.page());
-    report.check("three questions show the planted differences", || suite.questions());
     Engines { suite: &suite, readers: root.join("proving/archive") }.run(&options, &mut report)?;
     Ok(report.close())
 }
@@ -99,6 +98,19 @@ impl Suite<'_> {
         let written = run(Command::new(&self.program).current_dir(&self.scratch).args(args))?;
         println!("oversleep {} ({:.1} s)", args.join(" "), begun.elapsed().as_secs_f64());
         Ok(written)
+    }
+
+    /// All but the engines.
+    fn run(&self, options: &Options, report: &mut Report) {
+        let hosts = options.hosts.to_string();
+        for (name, more) in [("fleet", [].as_slice()), ("null", &["--null"])] {
+            report.check(&format!("{hosts} simulated hosts over a week: {name}"), || self.simulate(name, &hosts, more));
+        }
+        report.check("the report finds each planted difference and no other", || self.planted());
+        report.check("the report of a fleet without differences has no finding", || self.null());
+        report.check("result files through `archive add` say what the same rows say", || self.added());
+        report.check("the page says the sentences of the report", || self.page());
+        report.check("three questions show the planted differences", || self.questions());
     }
 
     fn simulate(&self, name: &str, hosts: &str, more: &[&str]) -> Result<(), String> {

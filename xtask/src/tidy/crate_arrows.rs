@@ -79,7 +79,10 @@ mod tests {
         assert!(manifest("oversleep", "[dependencies]\nserde = { version = \"1\", optional = true }\n").is_empty());
         assert_eq!(manifest("oversleep", "[dependencies]\nrand = { version = \"1\", optional = true }\n").len(), 1);
         assert_eq!(manifest("oversleep", "[dev-dependencies]\noversleep-lab.workspace = true\n").len(), 1);
-        assert!(manifest("oversleep", "[dependencies]\noversleep-rtkit = { workspace = true, optional = true }\n").is_empty());
+        assert!(
+            manifest("oversleep", "[dependencies]\noversleep-rtkit = { workspace = true, optional = true }\n")
+                .is_empty()
+        );
         assert_eq!(manifest("oversleep", "[dependencies]\noversleep-rtkit.workspace = true\n").len(), 1);
     }
 
