@@ -19,7 +19,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    fn of(values: &Distribution) -> Option<Lengths> {
+    fn in_values(values: &Distribution) -> Option<Lengths> {
         Some(Lengths { min_ns: values.min()?, p50_ns: values.p50()?, p99_ns: values.p99()?, max_ns: values.max()? })
     }
 }
@@ -212,7 +212,7 @@ impl Tally {
 
     /// Converts the counts to the report's form.
     pub fn into_report(self, machine: String) -> Report {
-        let lengths = |values: &Distribution| Lengths::of(values).unwrap_or_default();
+        let lengths = |values: &Distribution| Lengths::in_values(values).unwrap_or_default();
         let waits = self.waits.into_iter().map(|((call, stands_for), counted)| Waits {
             call: call.to_owned(),
             stands_for: stands_for.to_owned(),

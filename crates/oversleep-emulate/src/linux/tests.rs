@@ -5,12 +5,11 @@ use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
 use oversleep_record::Nanos;
-use oversleep_system::rules::Grid;
 use oversleep_system::runtime_calls::{Passes, Rule};
 
 use super::code::{rule, trampoline};
 use super::filter;
-use crate::plan::{AS_IS, Ends, Holder, Plan, Requested};
+use crate::plan::{AS_IS, Ends, Holder, Plan, Requested, Ticks};
 
 /// Maps the code into this process at the address that programs use, and opens this process's memory; `None` if the address
 /// is taken.
@@ -87,7 +86,7 @@ fn code_inside_programs_ends_waits_when_the_plan_does() {
                     };
                     let span = span.max(1);
                     let requested = Requested::Span(Nanos(span));
-                    let seen = (Some(Grid { ..grid }), resolution.is_as_found());
+                    let seen = Ticks { grid: Some(grid), ..resolution.ticks(1) };
                     let planned = plan.end((wait, passes), requested, Nanos(now), seen).map(|planned| planned.end.0);
                     let found = end_of(span, now, figures.as_ptr(), grid_words.as_ptr());
                     let what = wait.info.name;
@@ -121,7 +120,7 @@ fn code_inside_programs_leaves_to_chance_what_the_plan_does() {
                 // Each begins 0.55 ms after a tick, and is 0.3 ms too long for the second tick after it.
                 let (now, span) = (grid.origin.0 + 550_000 + at * grid.period.0, 31_000_000);
                 let planned = |plan: &Plan| {
-                    let seen = (Some(grid), true);
+                    let seen = Ticks { grid: Some(grid), is_as_found: true };
                     plan.end((&wait(plan), AS_IS), Requested::Span(Nanos(span)), Nanos(now), seen)
                         .expect("an end")
                         .end

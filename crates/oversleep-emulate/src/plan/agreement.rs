@@ -55,7 +55,7 @@ fn emulated(plan: &Plan, (adapted, class): (&Adapted, Class), calls: &[(Nanos, N
         if holds.is_some() {
             resolution.hold(THREAD, holds, now);
         }
-        let seen = (resolution.grid(1), resolution.is_as_found());
+        let seen = resolution.ticks(1);
         let end = plan.end(wait, requested, now, seen).map_or(now, |planned| planned.end);
         resolution.hold_until(THREAD, end);
         end
@@ -67,7 +67,7 @@ fn emulated(plan: &Plan, (adapted, class): (&Adapted, Class), calls: &[(Nanos, N
 fn every_call_of_every_version_ends_where_the_model_ends_it_on_every_machine() {
     let mut compared = 0;
     for name in oversleep_model::names() {
-        let plan = Plan::of(machine(name)).expect(name);
+        let plan = Plan::on(machine(name)).expect(name);
         for record in runtime_calls::all().iter().filter(|record| record.system == plan.machine.os) {
             let platform: SharedPlatform = Sim::start(machine(name));
             let Some(modelled) = modelled(&platform, record) else { continue };

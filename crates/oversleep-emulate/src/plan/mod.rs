@@ -15,7 +15,7 @@ mod tests;
 
 use oversleep_model::sim::{Machine, Overshoot, Random, WaitModel};
 use oversleep_record::{Nanos, ResultFile};
-use oversleep_system::rules::{Grid, SleepingThread};
+use oversleep_system::rules::SleepingThread;
 use oversleep_system::runtime_calls::{Passes, Rule};
 
 pub use adapters::{Adapted, Described, Origin};
@@ -24,7 +24,7 @@ pub use clocks::{ClockChoice, LinuxClock, Stepped};
 pub use closed::{ByTimer, ClosedForm, Ends};
 pub use own::{Measured, Own};
 pub use recognised::{Executed, version};
-pub use resolution::{Holder, Resolution};
+pub use resolution::{Holder, Resolution, Ticks};
 
 /// What a plain port passes on: the request.
 pub const AS_IS: Passes<'static> = Passes::rounding(Rule::Exact);
@@ -63,8 +63,8 @@ impl Plan {
     /// The plan for that machine.
     ///
     /// # Errors
-    /// The machine has neither a tick nor a slack nor a learned lateness, so there is nothing to emulate.
-    pub fn of(machine: Machine) -> Result<Plan, String> {
+    /// The machine has no wait that stands for a call of Linux.
+    pub fn on(machine: Machine) -> Result<Plan, String> {
         let mut waits = [None; Class::COUNT];
         let at = |class: Class| {
             let name = class.wait_of(&machine.os)?;
@@ -87,7 +87,7 @@ impl Plan {
     /// There is no such machine, an override can't be made, or there is nothing to emulate.
     pub fn named(name: &str, overrides: &[String], seed: Option<u64>) -> Result<Plan, String> {
         let machine = oversleep_model::machine(name, overrides, seed.unwrap_or(oversleep_model::SEED));
-        Plan::of(machine.map_err(|error| error.to_string())?)
+        Plan::on(machine.map_err(|error| error.to_string())?)
     }
 
     /// The plan for a machine like the one of the result: each wait is as late as it was there.
@@ -96,7 +96,7 @@ impl Plan {
     /// As [`oversleep_model::like`].
     pub fn like(result: &ResultFile, overrides: &[String], seed: Option<u64>) -> Result<Plan, String> {
         let machine = oversleep_model::learned(result, overrides, seed.unwrap_or(oversleep_model::SEED));
-        Plan::of(machine.map_err(|error| error.to_string())?)
+        Plan::on(machine.map_err(|error| error.to_string())?)
     }
 
     /// Whether it has a timer interrupt whose period programs can request.
@@ -177,9 +177,8 @@ impl Plan {
         (wait, passes): (&WaitModel, Passes<'_>),
         requested: Requested,
         now: Nanos,
-        resolution: (Option<Grid>, bool),
+        Ticks { grid, is_as_found }: Ticks,
     ) -> Option<Planned> {
-        let (grid, is_as_found) = resolution;
         let span = match requested {
             Requested::Span(span) => span,
             Requested::Deadline(at) => {

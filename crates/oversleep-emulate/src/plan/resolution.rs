@@ -41,6 +41,15 @@ struct Held {
     until: Option<Nanos>,
 }
 
+/// What waits of a process end at.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticks {
+    /// The ticks that the process is served at; `None` on a machine without any.
+    pub grid: Option<Grid>,
+    /// Nobody holds another resolution than the machine was found with.
+    pub is_as_found: bool,
+}
+
 /// The requests that are held, and the hardware's grid.
 pub struct Resolution {
     tick: Option<Tick>,
@@ -131,6 +140,11 @@ impl Resolution {
     pub fn grid(&self, process: i32) -> Option<Grid> {
         let tick = self.tick.as_ref()?;
         Some(self.requests(tick, process).process_grid(tick, self.grid))
+    }
+
+    /// What waits of that process end at now.
+    pub fn ticks(&self, process: i32) -> Ticks {
+        Ticks { grid: self.grid(process), is_as_found: self.is_as_found() }
     }
 
     /// The requests as one process sees them.

@@ -23,7 +23,7 @@ fn both(name: &str, set: &[&str], held: Option<Nanos>, class: Class, requested: 
         spans.sort();
         spans[spans.len() / 2]
     };
-    let plan = Plan::of(machine(name, set)).unwrap();
+    let plan = Plan::on(machine(name, set)).unwrap();
     let wait = plan.wait(class).unwrap().info.name;
 
     let platform: SharedPlatform = Sim::start(machine(name, set));
@@ -45,8 +45,8 @@ fn both(name: &str, set: &[&str], held: Option<Nanos>, class: Class, requested: 
     let mut now = Nanos(1_000_000_007);
     let mut spans = Vec::new();
     for _ in 0..COUNT {
-        let grid = (resolution.grid(1), resolution.is_as_found());
-        let planned = plan.end((plan.wait(class).unwrap(), AS_IS), Requested::Span(requested), now, grid).unwrap();
+        let ticks = resolution.ticks(1);
+        let planned = plan.end((plan.wait(class).unwrap(), AS_IS), Requested::Span(requested), now, ticks).unwrap();
         spans.push(planned.end + RUNS_FOR - now);
         now = planned.end + RUNS_FOR;
     }
@@ -83,19 +83,19 @@ fn slack_shares_and_leeways_are_the_models_too() {
         ("macos-14-m1", &[][..], Class::Sleep, 1, 250_000),
         ("macos-14-m1", &[][..], Class::Poll, 4, 500_000),
     ] {
-        let plan = Plan::of(machine(name, set)).unwrap();
+        let plan = Plan::on(machine(name, set)).unwrap();
         let requested = Requested::Span(Nanos::from_millis(requested));
-        let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
-        let planned = plan.end((plan.wait(class).unwrap(), AS_IS), requested, Nanos(7), grid).unwrap();
+        let ticks = plan.resolution(Nanos::ZERO).ticks(1);
+        let planned = plan.end((plan.wait(class).unwrap(), AS_IS), requested, Nanos(7), ticks).unwrap();
         assert_eq!(planned.end - planned.native, Nanos(late), "{name} {class:?}");
     }
-    let coarse = Plan::of(machine("linux-hz250", &["hz=100", "high-resolution=false"])).unwrap();
+    let coarse = Plan::on(machine("linux-hz250", &["hz=100", "high-resolution=false"])).unwrap();
     let planned = coarse
         .end(
             (coarse.wait(Class::Sleep).unwrap(), AS_IS),
             Requested::Span(Nanos::from_millis(1)),
             Nanos(1),
-            (None, true),
+            Ticks { grid: None, is_as_found: true },
         )
         .unwrap();
     assert_eq!(planned.end, Nanos::from_millis(10), "the kernel's tick ends it");
@@ -125,8 +125,8 @@ fn kernels_of_another_configuration_are_machines_too() {
         let plan = Plan::named(name, &[], Some(1)).unwrap();
         assert!(plan.machine().starts_with(name), "{}", plan.machine());
         let requested = Requested::Span(Nanos::from_millis(1));
-        let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
-        let planned = plan.end((plan.wait(wait).unwrap(), AS_IS), requested, Nanos(7), grid).unwrap();
+        let ticks = plan.resolution(Nanos::ZERO).ticks(1);
+        let planned = plan.end((plan.wait(wait).unwrap(), AS_IS), requested, Nanos(7), ticks).unwrap();
         let late = (planned.end - planned.native).0;
         assert!((late_min..=late_max).contains(&late), "{name}: {late}");
         assert!(Plan::named(name, &["hz=1000".to_owned()], Some(1)).is_ok());
@@ -135,15 +135,15 @@ fn kernels_of_another_configuration_are_machines_too() {
 
 #[test]
 fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
-    let plan = Plan::of(machine("windows-10-1909", &[])).unwrap();
-    let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
+    let plan = Plan::on(machine("windows-10-1909", &[])).unwrap();
+    let ticks = plan.resolution(Nanos::ZERO).ticks(1);
     let tick = Nanos(15_625_000);
     let end = |deadline: i64, now: i64| {
         plan.end(
             (plan.wait(Class::FutexUntil).unwrap(), AS_IS),
             Requested::Deadline(tick + Nanos(deadline)),
             tick + Nanos(now),
-            grid,
+            ticks,
         )
         .map(|planned| planned.end)
     };
@@ -151,17 +151,17 @@ fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
     assert_eq!(end(0, 12_000), None);
     assert_eq!(end(-1, 12_000), None);
     assert_eq!(
-        plan.end((plan.wait(Class::Sleep).unwrap(), AS_IS), Requested::Span(Nanos::ZERO), tick, grid),
+        plan.end((plan.wait(Class::Sleep).unwrap(), AS_IS), Requested::Span(Nanos::ZERO), tick, ticks),
         None,
         "a yield stays one"
     );
-    let linux = Plan::of(machine("linux-hz250", &[])).unwrap();
+    let linux = Plan::on(machine("linux-hz250", &[])).unwrap();
     assert_eq!(
         linux.end(
             (linux.wait(Class::FutexUntil).unwrap(), AS_IS),
             Requested::Deadline(Nanos(5)),
             Nanos(5),
-            (None, true)
+            Ticks { grid: None, is_as_found: true }
         ),
         None
     );
@@ -170,7 +170,7 @@ fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
 #[test]
 fn requests_reach_whom_the_machine_says() {
     let grids = |name: &str| {
-        let plan = Plan::of(machine(name, &[])).unwrap();
+        let plan = Plan::on(machine(name, &[])).unwrap();
         let mut resolution = plan.resolution(Nanos::ZERO);
         let granted = resolution.hold(Holder::Process(7), Some(Nanos::from_millis(1)), Nanos::ZERO).unwrap();
         let period = |process| resolution.grid(process).unwrap().period;
@@ -189,7 +189,7 @@ fn requests_reach_whom_the_machine_says() {
 #[test]
 fn every_class_has_a_wait_on_every_machine_that_has_waits() {
     for name in oversleep_model::names() {
-        let plan = Plan::of(machine(name, &[])).unwrap();
+        let plan = Plan::on(machine(name, &[])).unwrap();
         for &class in Class::ALL {
             assert!(plan.wait(class).is_some(), "{name}: {class:?} is {:?}", class.wait_of(&plan.machine.os));
         }
@@ -199,5 +199,5 @@ fn every_class_has_a_wait_on_every_machine_that_has_waits() {
 #[test]
 fn a_plan_is_shared_by_threads() {
     fn is_shared<T: Send + Sync>(_: &T) {}
-    is_shared(&Arc::new(Plan::of(machine("windows-11", &[])).unwrap()));
+    is_shared(&Arc::new(Plan::on(machine("windows-11", &[])).unwrap()));
 }

@@ -42,6 +42,15 @@ enum State {
     Held,
 }
 
+/// What a call returned.
+#[derive(Clone, Copy, Debug)]
+pub struct Returned {
+    /// As the kernel returns it: a negative error.
+    pub result: i64,
+    /// It is known that everything was sent.
+    pub is_whole: bool,
+}
+
 /// What becomes of a thread whose call has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
@@ -52,8 +61,7 @@ pub enum Next {
 }
 
 impl Sending {
-    /// `is_whole`: it is known that everything was sent.
-    fn next(&self, (result, is_whole): (i64, bool), now: Nanos) -> Next {
+    fn next(&self, Returned { result, is_whole }: Returned, now: Nanos) -> Next {
         let is_interrupted = [INTERRUPTED, RESTARTS_ALWAYS].contains(&result);
         let is_its_error = result == -i64::from(self.sends.error);
         match self.is {
@@ -126,10 +134,10 @@ impl Sendings {
         });
     }
 
-    /// A thread's call ended with that result. What becomes of the thread; `None` if the call isn't one of these.
-    pub fn next(&mut self, tid: Tid, result: (i64, bool), now: Nanos) -> Option<Next> {
+    /// A thread's call ended. What becomes of the thread; `None` if the call isn't one of these.
+    pub fn next(&mut self, tid: Tid, returned: Returned, now: Nanos) -> Option<Next> {
         let sending = self.0.get_mut(&tid)?;
-        let next = sending.next(result, now);
+        let next = sending.next(returned, now);
         match next {
             Next::Repeats => sending.is = State::Repeats,
             Next::Holds => sending.is = State::Held,
@@ -150,7 +158,7 @@ mod tests {
         let next = |(is, repeats), error, result: i32, at| {
             let sends = Sends { kept: ms(4), error };
             let sending = Sending { sends, made: ms(0), end: ms(15), is, repeats };
-            sending.next((i64::from(result), result == WHOLE), ms(at))
+            sending.next(Returned { result: i64::from(result), is_whole: result == WHOLE }, ms(at))
         };
         use State::{InCall, Interrupted};
         for (is, error, result, at, wanted) in [

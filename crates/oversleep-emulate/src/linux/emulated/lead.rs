@@ -153,13 +153,14 @@ impl Tracer {
         if holds.is_some() || program.is_some() && shared.is_held_by(holder) {
             shared.hold(holder, holds, now);
         }
-        let (grid, is_as_found) = shared.grid(process);
+        let ticks = shared.ticks(process);
+        let grid = ticks.grid;
         // Setting a socket's timeout doesn't wait yet: the timeout lasts as long as a wait that begins at a tick.
         let from = match (waiting.leads_to, grid) {
             (LeadsTo::Socket, Some(grid)) => grid.at_or_before(now),
-            _ => plan.began(wait.0, is_as_found, now),
+            _ => plan.began(wait.0, ticks.is_as_found, now),
         };
-        let Some(planned) = plan.end(wait, requested, from, (grid, is_as_found)) else {
+        let Some(planned) = plan.end(wait, requested, from, ticks) else {
             if holds.is_some() {
                 shared.hold(holder, None, now);
             }
@@ -230,8 +231,8 @@ impl Tracer {
     /// A thread has just started in a process of many. It maps the room for the code of their waits first.
     pub(super) fn prepare_waits(&mut self, process: Tid, tid: Tid) -> io::Result<()> {
         let shared = &self.shared;
-        let (grid, _) = shared.grid(process);
-        let Some(grid) = grid.filter(|_| shared.has_code(process) && !shared.spaces.has(process)) else {
+        let Some(grid) = shared.ticks(process).grid.filter(|_| shared.has_code(process) && !shared.spaces.has(process))
+        else {
             return Ok(());
         };
         let registers = ptrace::registers(tid)?;

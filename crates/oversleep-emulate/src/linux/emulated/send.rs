@@ -10,7 +10,7 @@ use std::io;
 use super::lead::Stopped;
 use super::tracer::Tracer;
 use crate::linux::calls::entry::LeadsTo;
-use crate::linux::calls::sends::{Next, Sends};
+use crate::linux::calls::sends::{Next, Returned, Sends};
 use crate::linux::calls::timeouts::Way;
 use crate::linux::code::inject;
 use crate::linux::filter::sending;
@@ -45,7 +45,7 @@ impl Tracer {
         let registers = ptrace::registers(tid)?;
         let names_its_length = matches!(registers.orig_rax as libc::c_long, libc::SYS_write | libc::SYS_sendto);
         let is_whole = names_its_length && registers.rax == registers.rdx;
-        match self.sendings.next(tid, (registers.rax as i64, is_whole), now()) {
+        match self.sendings.next(tid, Returned { result: registers.rax as i64, is_whole }, now()) {
             Some(Next::Holds) => return Ok(()),
             Some(Next::Repeats) => {
                 ptrace::set_registers(tid, &inject::again(&registers))?;

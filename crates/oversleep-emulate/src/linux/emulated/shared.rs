@@ -4,7 +4,6 @@
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use oversleep_record::Nanos;
-use oversleep_system::rules::Grid;
 
 use super::counts::Counts;
 use super::settings::Settings;
@@ -18,7 +17,7 @@ use crate::linux::programs::processes::Processes;
 use crate::linux::sites::counters::Counters;
 use crate::linux::sites::places::Sites;
 use crate::linux::trace::crew::Crew;
-use crate::plan::{Holder, Resolution, Stepped};
+use crate::plan::{Holder, Resolution, Stepped, Ticks};
 use crate::report::{Report, SteppedClock};
 
 /// State that the threads of a supervisor share.
@@ -91,11 +90,9 @@ impl Shared {
         self.resolution.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The ticks that waits of that process end at, and whether nobody holds another resolution than the machine was found
-    /// with.
-    pub fn grid(&self, process: Tid) -> (Option<Grid>, bool) {
-        let resolution = self.resolution();
-        (resolution.grid(process), resolution.is_as_found())
+    /// What waits of that process end at now.
+    pub fn ticks(&self, process: Tid) -> Ticks {
+        self.resolution().ticks(process)
     }
 
     /// Requests a resolution for that holder, or releases it with `None`. Returns what is granted.

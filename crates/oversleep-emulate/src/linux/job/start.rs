@@ -76,15 +76,15 @@ impl Start {
         let more = [CString::new(number).map_err(with_nul)?].into_iter().chain(preload.clone()).collect();
         // Ends are the machine's own: the slack of this one adds nothing to them.
         let has_slack = filter.is_none() && preload.is_none();
-        Ok(Start { filter, has_slack, ..Start::of(&request.program, is_passed_on, more)? })
+        Ok(Start { filter, has_slack, ..Start::passing(&request.program, is_passed_on, more)? })
     }
 
     /// A program that stops where this filter says and is left alone otherwise.
     pub fn observed(program: &[OsString], filter: Vec<libc::sock_filter>) -> Result<Start, Failure> {
-        Ok(Start { filter: Some(filter), ..Start::of(program, |_| true, Vec::new())? })
+        Ok(Start { filter: Some(filter), ..Start::passing(program, |_| true, Vec::new())? })
     }
 
-    fn of(
+    fn passing(
         program: &[OsString],
         is_passed_on: impl Fn(&(OsString, OsString)) -> bool,
         more: Vec<CString>,

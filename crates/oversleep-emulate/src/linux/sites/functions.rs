@@ -26,7 +26,7 @@ struct Table<'a> {
 /// statically may have no table; `None` then.
 pub fn begin_elsewhere(memory: &Memory, process: Tid, place: u64, room: Range<u64>) -> Option<bool> {
     let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
-    let table = Table::of(memory, base(&maps, place)?)?;
+    let table = Table::in_object(memory, base(&maps, place)?)?;
     let begins_before = || table.last_until(room.end - 1).is_some_and(|(_, begin)| begin < room.start);
     Some(table.has(place).is_some() && begins_before())
 }
@@ -53,7 +53,7 @@ fn base(maps: &str, place: u64) -> Option<u64> {
 
 impl<'a> Table<'a> {
     /// The table of the file that is mapped there.
-    fn of(memory: &'a Memory, base: u64) -> Option<Table<'a>> {
+    fn in_object(memory: &'a Memory, base: u64) -> Option<Table<'a>> {
         let mut head = [0; 64];
         memory.read(base, &mut head).ok()?;
         if head[..5] != *b"\x7fELF\x02" {
@@ -149,7 +149,7 @@ mod tests {
         let memory = Memory::open(std::process::id().cast_signed()).expect("own memory");
         let mut head = [0xff_u8; 64];
         head[..5].copy_from_slice(b"\x7fELF\x02");
-        assert!(Table::of(&memory, head.as_ptr() as u64).is_none());
+        assert!(Table::in_object(&memory, head.as_ptr() as u64).is_none());
         for at in [u64::MAX, u64::MAX - FIRST, 0, head.as_ptr() as u64] {
             let table = Table { memory: &memory, at, count: u64::from(u32::MAX) };
             assert!([0, 1 << 40, u64::MAX].iter().all(|&address| table.has(address).is_none()), "{at:#x}");
