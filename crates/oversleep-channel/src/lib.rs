@@ -189,7 +189,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// The same as those of [`Receiver::recv_deadline`].
+    /// Those of [`Receiver::recv_deadline`].
     ///
     /// ```
     /// use std::time::Duration;

@@ -3,6 +3,7 @@
 use oversleep_exchange::{FORMATS, ImportError, recognise};
 use oversleep_record::environment::FactValue;
 use oversleep_record::fact::FactName;
+use oversleep_record::file::Imported;
 use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile};
 
@@ -55,6 +56,9 @@ fn each_sample_is_known_as_one_format() {
         ("rtla-osnoise-top.txt", "rtla osnoise top text"),
     ] {
         assert_eq!(recognise(&bytes(name)).unwrap().map(|format| format.name), Some(format), "{name}");
+        if let Some(imported) = of(&bytes(name)).ok().and_then(|file| file.imported) {
+            assert!(Imported::PROGRAMS.contains(&imported.program.as_str()), "a shared copy would lose {imported:?}");
+        }
     }
 }
 

@@ -143,7 +143,7 @@ impl Conclusion {
         self
     }
 
-    /// The same before all other evidence: what the instance is named after.
+    /// Adds a figure before all other evidence: what the instance is named after.
     pub fn rests_first_on(mut self, source: impl Into<String>, says: impl Into<String>) -> Conclusion {
         self.evidence.insert(0, Evidence { source: source.into(), text: says.into() });
         self

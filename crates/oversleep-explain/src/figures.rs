@@ -100,7 +100,7 @@ fn peaks_in_words(series: &Series) -> Option<String> {
     Some(format!("{what}{}", peaks.words(series.unit, requested.0)))
 }
 
-/// The same with the name of the subject.
+/// The peaks of a series in words, with the name of the subject.
 pub(crate) fn hidden_peaks(series: &Series) -> Option<String> {
     Some(format!("{}: {}", series.subject, peaks_in_words(series)?))
 }

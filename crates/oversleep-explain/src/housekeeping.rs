@@ -160,7 +160,7 @@ pub(crate) const INTERPRETER: Housekeeping = Housekeeping {
     source: "measured: CPython 3.11 on Linux 6.18; https://docs.python.org/3/library/sys.html#sys.setswitchinterval",
 };
 
-/// The same of Ruby, whose threads change places less often.
+/// Waits of Ruby for its interpreter, whose threads change places less often.
 pub(crate) const RUBY_LOCK: Housekeeping = Housekeeping {
     what: "Ruby's waits for its interpreter (100 ms each)",
     means: "While one thread computes, a sleep of another ends in time and returns to Ruby up to 100 ms later (OVS-Y031).",
@@ -228,7 +228,7 @@ pub fn of(file: &ResultFile, series: &Series) -> Option<&'static Housekeeping> {
     ALL.iter().find(|one| one.runtime == seen.name && one.is_of(&identity, waits) && is_met(&one.only_if))
 }
 
-/// The same for one of the worst waits.
+/// The housekeeping that one of the worst waits is.
 pub fn of_wait(file: &ResultFile, wait: &Wait) -> Option<&'static Housekeeping> {
     let is_of = |series: &&Series| {
         Identity::of(series).is_some_and(|identity| {

@@ -32,7 +32,7 @@ pub(crate) const SOCKET_TIMEOUT: &str = linux("so-rcvtimeo");
 /// The wait for descriptors with a timeout in milliseconds, and the one with a timeout in nanoseconds.
 pub(crate) const POLL: &str = linux("poll");
 pub(crate) const PPOLL: &str = linux("ppoll");
-/// The same for epoll.
+/// The waits of epoll with a timeout in milliseconds, and in nanoseconds.
 pub(crate) const EPOLL_WAIT: &str = linux("epoll-wait");
 pub(crate) const EPOLL_PWAIT2: &str = linux("epoll-pwait2");
 /// A timer of Linux that a program arms, as a descriptor.

@@ -18,7 +18,7 @@ pub fn load(name: &str, overrides: &[String], seed: u64) -> Result<Laboratory, M
     load_without(name, None, overrides, seed)
 }
 
-/// The same without a source, given by its id: see [`describe_without`].
+/// Loads a machine without a source, given by its id: see [`describe_without`].
 ///
 /// # Errors
 /// As for [`load`].
@@ -31,7 +31,7 @@ pub fn load_without(
     Ok(Laboratory::on(oversleep_model::platform_without(name, without, overrides, seed)?))
 }
 
-/// The same with the cost of every wake-up multiplied: see [`oversleep_model::platform_with_wakes_times`].
+/// Loads a machine with the cost of every wake-up multiplied: see [`oversleep_model::platform_with_wakes_times`].
 ///
 /// # Errors
 /// As for [`load`].

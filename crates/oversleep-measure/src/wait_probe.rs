@@ -76,53 +76,53 @@ impl WaitProbe {
         }
     }
 
-    /// The same with this pace instead of the wait's natural one.
+    /// The probe with this pace instead of the wait's natural one.
     pub fn paced(mut self, pace: Pace) -> WaitProbe {
         self.task.pace = pace;
         self.recorder.series_mut().pace = Some(pace);
         self
     }
 
-    /// The same under these conditions.
+    /// The probe under these conditions.
     pub fn under(mut self, conditions: Conditions) -> WaitProbe {
         self.recorder.series_mut().conditions = conditions.clone();
         self.conditions = conditions;
         self
     }
 
-    /// The same with one more label.
+    /// The probe with one more label.
     pub fn labelled<T: LabelValue>(mut self, label: Label<T>, value: T) -> WaitProbe {
         self.recorder.series_mut().labels.set(label, value);
         self
     }
 
-    /// The same with that many additional waits over all rounds, whose lateness is split.
+    /// The probe with that many additional waits over all rounds, whose lateness is split.
     pub fn split(self, waits: u64) -> WaitProbe {
         let rounds = self.rounds;
         self.split_in(rounds, waits)
     }
 
-    /// The same in the first rounds only.
+    /// Splits additional waits in the first rounds only.
     pub fn split_in(self, rounds: u32, waits: u64) -> WaitProbe {
         WaitProbe { split_waits: waits.div_ceil(u64::from(rounds.max(1))), split_rounds: rounds, ..self }
     }
 
-    /// The same, with all of its rounds even where others get fewer.
+    /// The probe with all of its rounds even where others get fewer.
     pub fn essential(self) -> WaitProbe {
         WaitProbe { is_essential: true, ..self }
     }
 
-    /// The same where nothing is concluded from the last microseconds, so that it may be measured beside others.
+    /// The probe where nothing is concluded from the last microseconds, so that it may be measured beside others.
     pub fn about_rounding(self) -> WaitProbe {
         WaitProbe { is_about_rounding: true, ..self }
     }
 
-    /// The same, ending with the round from which further ones would change no conclusion.
+    /// The probe that ends with the round from which further ones would change no conclusion.
     pub fn until_settled(self) -> WaitProbe {
         WaitProbe { ends_when_settled: true, ..self }
     }
 
-    /// The same with a key derived from its own.
+    /// The probe with a key derived from its own.
     pub fn keyed(mut self, make: impl FnOnce(SeriesKey) -> SeriesKey) -> WaitProbe {
         let series = self.recorder.series_mut();
         series.key = make(std::mem::take(&mut series.key));

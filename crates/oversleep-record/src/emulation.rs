@@ -5,7 +5,7 @@ use crate::fact::FactName;
 
 /// Clock sources of Linux on x86, apart from those that any architecture may have.
 const CLOCKSOURCES_OF_X86: [&str; 5] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "hpet", "acpi_pm"];
-/// The same on ARM.
+/// The clock source of Linux on ARM.
 const CLOCKSOURCE_OF_ARM: &str = "arch_sys_counter";
 
 impl Environment {

@@ -42,7 +42,7 @@ fn highest_at_most(count: u64, chance: f64, probability: f64) -> Option<u64> {
     highest_exactly(count, chance, probability)
 }
 
-/// The same by the sum of the probabilities, for any probability.
+/// The highest rank by the sum of the probabilities, for any probability.
 pub fn highest_exactly(count: u64, chance: f64, probability: f64) -> Option<u64> {
     let n = count as f64;
     let (mut each, mut sum, mut found) = ((1.0 - chance).powf(n), 0.0, None);

@@ -25,7 +25,7 @@ impl Refusal {
         Refusal::Usage(message.into())
     }
 
-    /// The same of one machine among several.
+    /// The refusal of one machine among several.
     #[must_use]
     pub fn of(self, machine: &str) -> Refusal {
         match self {

@@ -15,7 +15,7 @@ impl Sampler {
         Kind::ALL.into_iter().map(|kind| self.of_kind(kind, clock, &all)).collect()
     }
 
-    /// The same of the slices from that moment on to which nothing is added any more, with the begin of the first one and
+    /// The series of the slices from that moment on to which nothing is added any more, with the begin of the first one and
     /// that of the next; the last slice of all is one of them if `is_over`. `None` if there are none.
     pub fn part(&self, clock: &str, since: Nanos, is_over: bool) -> Option<(Vec<Series>, Nanos, Nanos)> {
         let mut from: Vec<&Slice> = self.slices.iter().filter(|slice| slice.start >= since).collect();

@@ -42,7 +42,7 @@ struct Test {
 struct Pattern {
     /// As the user wrote it.
     typed: String,
-    /// The same as rows hold it, any of these. `*` stands for any text, and an empty one for what isn't known.
+    /// As rows hold it, any of these. `*` stands for any text, and an empty one for what isn't known.
     held: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Filter {
         Ok(filter)
     }
 
-    /// The same where machines may also be meant by the names that the archive has for them: source → name.
+    /// A filter in which machines may also be meant by the names that the archive has for them: source → name.
     #[must_use]
     pub fn with_names(mut self, names: &BTreeMap<String, String>) -> Filter {
         for test in self.tests.iter_mut().filter(|test| test.group == Group::Column(Column::Source)) {

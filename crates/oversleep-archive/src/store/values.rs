@@ -17,7 +17,7 @@ use crate::row::Row;
 pub const TEXT_BYTES_MAX: usize = 4 << 10;
 /// What a text takes beside its letters: as the library has it, and in a map.
 const TEXT_BYTES: u64 = 160;
-/// The same of a number, with its places in lists.
+/// What a number takes, with its places in lists.
 const NUMBER_BYTES: u64 = 12;
 
 /// A leaf with what was read of it last. The memory is used again.

@@ -72,7 +72,7 @@ impl Writer {
         Writer::with(path, PAGE_BYTES)
     }
 
-    /// The same with pages of another size.
+    /// Begins a file with pages of another size.
     fn with(path: &Path, page_bytes: usize) -> Result<Writer, StoreError> {
         let file = File::create_new(path).map_err(|error| StoreError::io(path, error))?;
         Writer::into(Part { path: path.to_owned(), is_complete: false }, file, page_bytes)

@@ -46,7 +46,7 @@ pub(crate) unsafe fn write<T>(place: *mut T, answer: impl FnOnce() -> Result<T, 
     })
 }
 
-/// The same for a place that may be null, if the caller doesn't need the answer.
+/// Puts an answer into a place that may be null, if the caller doesn't need it.
 ///
 /// # Safety
 ///
@@ -77,7 +77,7 @@ pub(crate) unsafe fn fill<T: Growing>(place: *mut T, answer: impl FnOnce() -> Re
     })
 }
 
-/// The same for a place that may be null, if the caller doesn't need the answer.
+/// Puts an answer into a growing place that may be null, if the caller doesn't need it.
 ///
 /// # Safety
 ///

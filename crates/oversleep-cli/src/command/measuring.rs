@@ -107,7 +107,7 @@ fn refuse_a_name_as_file(lab: &Laboratory, args: &MeasuringArgs, output: &Output
     refuse_names_as_file(&args.command.to_string(), output, |path| names::of(lab, kind).contains(&path))
 }
 
-/// The same for other names. `command` is what comes before the names.
+/// Refuses a name where a file was expected. `command` is what comes before the names.
 pub(super) fn refuse_names_as_file(
     command: &str,
     output: &OutputArgs,

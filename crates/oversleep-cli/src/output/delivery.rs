@@ -60,7 +60,7 @@ impl Delivery {
         Delivery::prepare_in(args, automatic, Places::reading(read)?)
     }
 
-    /// The same where other outputs are known already.
+    /// [`Delivery::prepare`] where other outputs are known already.
     ///
     /// # Errors
     /// As for [`Delivery::prepare`].
@@ -82,7 +82,7 @@ impl Delivery {
         Delivery::only_named_in(args, read, Places::reading(read)?)
     }
 
-    /// The same where other outputs are known already.
+    /// [`Delivery::only_named`] where other outputs are known already.
     ///
     /// # Errors
     /// As for [`Delivery::prepare`].

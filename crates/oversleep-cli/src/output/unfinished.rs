@@ -59,7 +59,7 @@ impl Drop for Unfinished {
 const HIDDEN: (&str, &str) = (".oversleep-", ".part");
 /// A file that is being written is touched more often.
 const STALE: Duration = Duration::from_secs(60);
-/// The same if it is unknown which processes exist.
+/// One is touched more often than this, where it is unknown which processes exist.
 const LONG_STALE: Duration = Duration::from_secs(24 * 3_600);
 
 /// A hidden name in that directory; `mark` distinguishes it from others of this process.

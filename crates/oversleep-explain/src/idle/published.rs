@@ -12,7 +12,7 @@ const WINDOWS_RAISED: (i64, i64) = (38_068_978, 42_718_105);
 /// The duration of a park there as found: the mean of `parkNanos(1)` with other programs running (O114), and of
 /// `WaitForSingleObject(1)` (O109, O110).
 const PARKS: (Nanos, Nanos) = (Nanos(11_609_000), Nanos(16_028_800));
-/// The same with the resolution raised (O111 to O121).
+/// The duration of a park with the resolution raised (O111 to O121).
 const PARKS_RAISED: (Nanos, Nanos) = (Nanos(1_638_000), Nanos(1_734_000));
 /// The capacity of a queue of the engine.
 const QUEUE: f64 = 1_024.0;

@@ -31,7 +31,7 @@ pub(crate) fn needed<'a>(file: &ResultFile, key: &SeriesKey, series: Option<&'a 
     series.ok_or_else(|| not_measured(file, key.experiment(), key)).and_then(sound)
 }
 
-/// The same for a conclusion about the median alone.
+/// A series that a check requires, fit for a conclusion about the median alone.
 pub(crate) fn needed_for_median<'a>(
     file: &ResultFile,
     key: &SeriesKey,
@@ -138,7 +138,7 @@ pub(crate) fn two_waits<'a>(file: &'a ResultFile, one: &'a str, other: &'a str) 
     Some((one, wait_like(file, other, one)?))
 }
 
-/// The same two for a check that needs both; otherwise what is missing.
+/// One wait and another at its request, for a check that needs both; otherwise what is missing.
 pub(crate) fn side_by_side<'a>(
     file: &'a ResultFile,
     one: &'a str,

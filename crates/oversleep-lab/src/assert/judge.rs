@@ -48,7 +48,7 @@ pub(super) fn begun(assertion: &Assertion, about: String) -> Judged {
     begun_as(assertion.text.clone(), assertion.place.clone(), about)
 }
 
-/// The same of a text.
+/// The beginning of a verdict on an assertion that is given as text.
 pub(super) fn begun_as(assertion: String, place: Option<Place>, about: String) -> Judged {
     Judged {
         assertion,

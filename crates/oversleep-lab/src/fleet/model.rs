@@ -168,7 +168,7 @@ pub struct Change {
     pub hosts: u64,
     /// The first row after it, in seconds since 1970-01-01 UTC.
     pub first_unix_s: i64,
-    /// The same of the last host.
+    /// The first row after it of the host that changed last.
     pub last_unix_s: i64,
     /// How many of them have the former value again.
     pub returned: u64,

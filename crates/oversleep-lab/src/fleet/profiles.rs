@@ -150,7 +150,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// The same about what a setting may have done: whether it is later at all comes first.
+    /// What a setting may have done, in words: whether it is later at all comes first.
     pub fn in_words_of_effect(&self, judging: &Judging<'_>) -> String {
         let Some(ratio) = self.ratio().filter(|_| self.step.is_none()) else { return self.in_words(judging) };
         let verdict = match ratio {

@@ -159,7 +159,7 @@ impl Call {
         call
     }
 
-    /// The same under these conditions.
+    /// The call made under these conditions.
     fn held(mut self, conditions: &Conditions) -> Call {
         self.conditions = conditions.clone();
         self.recorder.series_mut().conditions = conditions.clone();

@@ -88,8 +88,8 @@ impl Laboratory {
         self.run_with(request, Vec::new(), stop, progress)
     }
 
-    /// The same with additional probes from the caller, for what isn't part of the platform. They need their full time,
-    /// so nothing is skipped to end sooner.
+    /// Carries out a request with more probes from the caller, for what isn't part of the platform. They need all
+    /// of their time, so nothing is skipped to end sooner.
     ///
     /// # Errors
     /// As for [`Laboratory::run`].
@@ -105,7 +105,7 @@ impl Laboratory {
         Ok(file)
     }
 
-    /// The same without findings: for answers that consist of values.
+    /// Measures without findings: for answers that consist of values.
     ///
     /// # Errors
     /// As for [`Laboratory::run`].

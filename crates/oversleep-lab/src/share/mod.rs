@@ -127,7 +127,7 @@ fn reason(reason: &Unavailable) -> Unavailable {
 
 /// The program that measured, if oversleep knows it.
 fn imported(imported: &Imported) -> Option<Imported> {
-    words::is_importer(&imported.program).then(|| Imported {
+    Imported::PROGRAMS.contains(&imported.program.as_str()).then(|| Imported {
         program: imported.program.clone(),
         version: imported.version.as_deref().and_then(words::version),
         format: imported.program.clone(),

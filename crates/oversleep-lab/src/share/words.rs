@@ -64,11 +64,6 @@ pub fn is_experiment(id: ExperimentId) -> bool {
     id == ExperimentId::TRIAL || experiment(id).is_some()
 }
 
-/// The name of a program whose results are read.
-pub fn is_importer(name: &str) -> bool {
-    matches!(name, "cyclictest" | "rtla" | "hyperfine" | "jHiccup" | "MeasureSleep" | "clockres")
-}
-
 /// An idle state as named by processors and kernels: `C1E`. `C6_S0Ix` is not one.
 pub fn is_idle_state(text: &str) -> bool {
     let rest = text.strip_prefix('C').map(|rest| rest.trim_end_matches("_ACPI").trim_end_matches(['E', 'P', 'S']));

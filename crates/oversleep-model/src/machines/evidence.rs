@@ -56,7 +56,7 @@ pub(super) fn cites(kind: &str, id: &str) -> bool {
     KINDS[kind].values().any(|said| said.contains_key(id))
 }
 
-/// The same for one figure of a machine whose processor has that clock rate: the mean of the sources that give the rate
+/// One figure of a machine whose processor has that clock rate: the mean of the sources that give the rate
 /// of theirs, each scaled to it, because what a read takes is a number of cycles. Where fewer than [`SOURCES_MIN`] give it,
 /// the figure is in the proportion to a read of the time that sources found on their machines, whatever their rates.
 /// `None` if neither is known, as where a read goes over a bus.

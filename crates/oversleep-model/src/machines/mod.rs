@@ -135,8 +135,8 @@ pub fn describe(name: &str, overrides: &[String]) -> Result<Description, Machine
     describe_without(name, None, overrides)
 }
 
-/// The same without one source, given by its id: its figures fall back to other sources, then to the profile that this
-/// one is based on, then to the rule's default.
+/// Describes a machine without one source, given by its id: its figures fall back to other sources, then to the profile
+/// that this one is based on, then to the rule's default.
 ///
 /// # Errors
 /// As for [`describe`].
@@ -166,7 +166,7 @@ pub fn platform(name: &str, overrides: &[String], seed: u64) -> Result<SharedPla
     platform_without(name, None, overrides, seed)
 }
 
-/// The same without one source, as for [`describe_without`].
+/// The platform without one source, as for [`describe_without`].
 ///
 /// # Errors
 /// As for [`platform`].

@@ -25,7 +25,7 @@ impl Learned {
         &self.requests
     }
 
-    /// The same with another lateness for each request.
+    /// What was learned, with another lateness for each request.
     #[must_use]
     pub fn with_lateness(&self, of: impl Fn(Nanos, &Spread) -> Spread) -> Learned {
         let requests = self.requests.iter().map(|(request, late)| (*request, of(*request, late))).collect();

@@ -223,12 +223,12 @@ impl WaitModel {
 pub struct Wake {
     /// Interrupt and switch.
     pub cost: Spread,
-    /// The same for a thread under a real-time policy.
+    /// Interrupt and switch, for a thread under a real-time policy.
     pub real_time: Spread,
     /// Idle states by expected idle time, the shortest first: the span from which the state is chosen, and its exit
     /// cost. A latency limit held by a program bounds them.
     pub idle_exits: Vec<(Nanos, Spread)>,
-    /// The same for a thread under a real-time policy.
+    /// Idle states for a thread under a real-time policy.
     pub real_time_idle_exits: Vec<(Nanos, Spread)>,
 }
 

@@ -124,6 +124,21 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
+impl Imported {
+    /// Every program whose files are read. The name of a format begins with its program's.
+    pub const PROGRAMS: &[&str] = &[
+        "cyclictest",
+        "rtla",
+        "hyperfine",
+        "HdrHistogram",
+        "jHiccup",
+        "MeasureSleep",
+        "TimerResolution",
+        "clockres",
+        "powercfg",
+    ];
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -309,7 +324,7 @@ impl ResultFile {
     /// Reads and checks a file's bytes.
     ///
     /// # Errors
-    /// The same as [`ResultFile::read_from`].
+    /// Those of [`ResultFile::read_from`].
     pub fn read(bytes: &[u8]) -> Result<ResultFile, FileError> {
         ResultFile::read_from(bytes)
     }
@@ -326,7 +341,7 @@ impl ResultFile {
     /// read.
     ///
     /// # Errors
-    /// The same as [`ResultFile::read_from`].
+    /// Those of [`ResultFile::read_from`].
     pub fn read_reduced(source: impl Read, reduce: fn(&mut Series)) -> Result<ResultFile, FileError> {
         reduced::reading(reduce, || ResultFile::read_from(source))
     }

@@ -82,7 +82,7 @@ struct Group {
     tgid: u32,
 }
 
-/// The same as a result of the current version.
+/// A document of the first version as a result of the current one.
 pub fn brought_up_to_date(old: Document) -> ResultFile {
     let is_windows = old.groups.iter().flat_map(|group| &group.policy).any(|(policy, _)| *policy == WINDOWS_POLICY);
     let os = if is_windows { Os::Windows } else { Os::Linux };

@@ -14,7 +14,7 @@ pub enum By {
     Kernel,
     /// A supervisor that stops the program at both ends of each wait, with the kernel's records of context switches.
     Supervisor,
-    /// The same without these records, which not every kernel grants to every user.
+    /// A supervisor without these records, which not every kernel grants to every user.
     SupervisorWithoutSwitches,
     /// A recorder of another project.
     Recorder,

@@ -26,7 +26,7 @@ pub fn legend(m: &mut Markup, parts: impl Iterator<Item = Part>) {
     keys(m, parts.map(|part| (part, None, part.about())), None);
 }
 
-/// The same with a figure of each part, with what it is, and what is said of the others.
+/// The meaning of colours and letters with a figure of each part, with what it is, and what is said of the others.
 pub fn keys(m: &mut Markup, parts: impl Iterator<Item = (Part, Option<String>, &'static str)>, others: Option<String>) {
     m.element("ul", &[("class", "legend")], |m| {
         for (part, figure, about) in parts {

@@ -75,7 +75,7 @@ fn title(name: &str) -> String {
     capitalised(&in_words(name))
 }
 
-/// The same within a sentence: `real-time policy`, `dedicated CPUs`.
+/// `timer-slack` within a sentence: `real-time policy`, `dedicated CPUs`.
 fn in_words(name: &str) -> String {
     let words: Vec<&str> = name
         .split('-')

@@ -13,7 +13,7 @@ pub enum Form {
     Alone,
     /// For a page, which has heading and finding as text.
     Wide,
-    /// The same for a phone. Names stand above what they name, and there are fewer ticks.
+    /// For a page on a phone. Names stand above what they name, and there are fewer ticks.
     Narrow,
 }
 

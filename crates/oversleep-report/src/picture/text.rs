@@ -39,7 +39,7 @@ pub fn time_us(value_us: f64) -> String {
     cost((value_us * 1e6).round() as i64).replace(' ', "\u{a0}")
 }
 
-/// The same with a sign, for lateness: `+66.2 µs`.
+/// A time with a sign, for lateness: `+66.2 µs`.
 pub fn signed_us(value_us: f64) -> String {
     let text = time_us(value_us);
     if value_us > 0.0 && value_us.is_finite() { format!("+{text}") } else { text }

@@ -15,7 +15,7 @@ const WORDS_MIN: usize = 24;
 const WORDS_LEAST: usize = 14;
 /// The minimum room for a name beside others that have more.
 const NAME_LEAST: usize = 10;
-/// The same where a figure would have to wrap otherwise.
+/// The minimum room for a name where a figure would have to wrap otherwise.
 const NAME_NARROW: usize = 5;
 
 /// The lines of a table, heading first.

@@ -306,7 +306,7 @@ pub fn part_note(part: Part, wait: &Wait) -> String {
 pub struct Ran {
     /// The task's name, or how many others there are, or that nobody was seen.
     pub name: String,
-    /// The same with the task's id and policy.
+    /// The name with the task's id and policy.
     pub whole_name: String,
     /// For how long.
     pub ran: Nanos,

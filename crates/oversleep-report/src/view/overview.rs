@@ -134,7 +134,7 @@ pub enum Line {
     Words(String),
 }
 
-/// The same as sentences.
+/// The bottom line as sentences.
 pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
     let sentence = |line| match line {
         Line::Basics(all) => {

@@ -103,7 +103,7 @@ pub fn rich() -> Sheet {
         .trial_under("lower-timer-slack", "nanosleep", slack, 66_100, 14_200)
 }
 
-/// The same with language runtimes: a result with every kind of section and picture.
+/// A result with every kind of section and picture: the rich one with language runtimes.
 pub fn complete() -> Sheet {
     of_an_engine(of_free_pascal(of_runtimes(rich(), 1_000_010_000))).steady("B10/cond-timedwait/55us", 52_000)
 }
@@ -194,7 +194,7 @@ pub fn of_runtimes(mut sheet: Sheet, second_ns: i64) -> Sheet {
     sheet
 }
 
-/// The same with the investigation of GetTickCount64 in Free Pascal, by a tick of 15.6 ms.
+/// A result with the investigation of GetTickCount64 in Free Pascal, by a tick of 15.6 ms.
 pub fn of_free_pascal(mut sheet: Sheet) -> Sheet {
     for (key, precise, threads) in [("fork-join/15ms", 62_000_000, 8), ("single-threaded/15ms", 15_100_000, 1)] {
         for (role, value) in [("precise", precise), ("coarse", 62_400_000)] {
@@ -212,7 +212,7 @@ pub fn of_free_pascal(mut sheet: Sheet) -> Sheet {
     sheet
 }
 
-/// The same with a streaming engine: with its own parks and with parks of 1 µs, for a quarter of a CPU.
+/// A result with a streaming engine: with its own parks and with parks of 1 µs, for a quarter of a CPU.
 pub fn of_an_engine(mut sheet: Sheet) -> Sheet {
     const RUNS: [(&str, i64, i64); 2] = [("", 740_000, 1_000_000), ("/park-1us", 200_000, 1_100_000)];
     for (tail, latency, rate) in RUNS {

@@ -59,7 +59,7 @@ pub fn in_all(file: &ResultFile) -> Option<String> {
     Some(format!("{} of idle CPUs in {}: {rate} per second.", counted(count, "wake-up"), wakes.span_ns))
 }
 
-/// The same with those that were woken most, where the tables aren't shown.
+/// The wake-ups in all, and who was woken most, where the tables aren't shown.
 pub fn in_brief(file: &ResultFile) -> Option<String> {
     let wakes = of(file)?;
     let all = in_all(file)?;

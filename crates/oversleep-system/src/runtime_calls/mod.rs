@@ -293,7 +293,7 @@ impl Passes<'_> {
         self.holds == Holds::Always
     }
 
-    /// The same for requests that were rounded before.
+    /// What is passed on for requests that were rounded before.
     #[must_use]
     pub fn of_rounded(self) -> Self {
         Passes { rounds: Rule::Exact, overflow: None, least: Nanos::ZERO, grid: Nanos::ZERO, ..self }

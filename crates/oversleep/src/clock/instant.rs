@@ -137,7 +137,7 @@ impl Instant {
         }
     }
 
-    /// The same as [`Instant::duration_since`], by the name that says how it rounds.
+    /// [`Instant::duration_since`] by the name that says how it rounds.
     ///
     /// ```
     /// use oversleep::Instant;

@@ -227,7 +227,7 @@ impl Track {
         self.doubt_of_pairs_ns(elapsed_ns, PAIR_NS)
     }
 
-    /// The same if each of these pairs may be wrong by `pair_ns`.
+    /// The possible error over `elapsed_ns` if each pair behind the rate may be wrong by `pair_ns`.
     pub(crate) fn doubt_of_pairs_ns(&self, elapsed_ns: u64, pair_ns: u64) -> u64 {
         let baseline_ns = self.last.ns.saturating_sub(self.far.ns);
         let tick_ns = self.rate.saturating_ns(1).saturating_add(1);

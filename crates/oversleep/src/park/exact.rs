@@ -28,7 +28,7 @@ pub(super) fn wait_on(
     })
 }
 
-/// The same by the operating system.
+/// Waits until a word changes or the deadline comes, by the operating system.
 fn wait_until(word: &Word, expected: u32, deadline: Instant, margins: &Margins) -> Woken {
     let mut system = System { word, expected, slack: None };
     match algorithm::wait_until(&mut system, deadline.as_nanos(), margins) {

@@ -295,7 +295,8 @@ impl<T: TimeSource> Sleeper<T> {
         slept.unwrap_or_else(|| Slept::without_a_wait(time.now().duration_since(deadline)))
     }
 
-    /// The same on another clock, for a user of the sleeper that has one. `None` unless the operating system was used.
+    /// Sleeps until a deadline on another clock, for a user of the sleeper that has one. `None` unless the operating
+    /// system was used.
     pub(crate) fn sleep_until_on(&mut self, time: &impl TimeSource, deadline: Instant) -> Option<Slept> {
         let (plan, objective) = (&mut self.plan, self.objective);
         Self::sleep_on(time, deadline, || waiting::sleep_until(plan, deadline, objective))

@@ -88,7 +88,7 @@ fn grouped(facts: &Environment, mut shared: Environment) -> Environment {
     shared
 }
 
-/// The same for the same text in each version of this program: FNV-1a.
+/// A number of a text that no version of this program changes: FNV-1a.
 fn number_of(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -241,7 +241,7 @@ fn concentration(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
     (most * 2 > all).then(|| Verdict::TooDisturbed { why: why() })
 }
 
-/// The same for an observed program, whose values are known by the tails of its slices.
+/// Whether most late values are of one slice of an observed program, whose values are known by the tails of slices.
 fn in_one_slice(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
     let tails: Vec<i64> = later.series.rounds.iter().filter_map(|round| round.p99).collect();
     let beyond = tails.iter().filter(|&&p99| p99 > bound).count();

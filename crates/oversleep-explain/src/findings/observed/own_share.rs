@@ -165,7 +165,7 @@ mod tests {
         (sentence, advice[0].clone())
     }
 
-    /// The same for a process of that policy, with all advice.
+    /// The finding about a process of that policy: its sentence and all advice.
     fn all_concluded(own: Named, policy: (u32, i32), others: Vec<Named>, hog: (u32, i32)) -> (String, Vec<String>) {
         let mut series = waits(1, 12, Parts { runq: 5_000_000, ..Parts::default() });
         let observed = series.observed.as_mut().expect("it was observed");

@@ -91,7 +91,7 @@ pub struct Ruling {
     pub rest: Nanos,
     /// The mean deviation of the remainders.
     pub spread: Nanos,
-    /// The same under the next best rule.
+    /// The mean deviation under the next best rule.
     pub next_spread: Nanos,
     /// Share of the waits that ended before the rounded request.
     pub early_share: f64,

@@ -70,7 +70,7 @@ fn is_real_time(policy: u32) -> bool {
 }
 
 impl SchedAttr {
-    /// The same as a setting.
+    /// The attributes as a setting.
     pub fn setting(&self) -> Setting {
         let (policy, priority) = match self.policy as i32 {
             libc::SCHED_OTHER => ("other", self.nice),

@@ -245,7 +245,7 @@ fn note(part: Part, wait: &Wait) -> String {
     if note.is_empty() { note } else { format!(" {note}.") }
 }
 
-/// The same in words, for readers without a pointer, and on paper.
+/// The time line in words, for readers without a pointer, and on paper.
 fn in_words(m: &mut Markup, timeline: &Timeline) {
     let wait = timeline.wait;
     m.element("details", &[], |m| {

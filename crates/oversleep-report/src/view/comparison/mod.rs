@@ -205,7 +205,7 @@ fn facts(comparison: &Comparison) -> Option<Section> {
 /// Up to this many results have a column each in the table of facts.
 const FACTS_SIDE_BY_SIDE_MAX: usize = 3;
 
-/// The same for many results: a row for each value of a fact, with the results that have it.
+/// How many machines differ: a row for each value of a fact, with the results that have it.
 fn facts_by_value(comparison: &Comparison) -> Option<Section> {
     let mut rows: Vec<(&str, String, Vec<String>)> = Vec::new();
     for fact in &comparison.facts {

@@ -105,7 +105,7 @@ pub fn all(file: &ResultFile) -> Vec<Picture> {
     of_result(file, "", Wanted::All)
 }
 
-/// The same in the wanted forms alone.
+/// Every picture the result has data for, in the wanted forms alone.
 pub fn wanted(file: &ResultFile, wanted: Wanted) -> Vec<Picture> {
     of_result(file, "", wanted)
 }
@@ -152,7 +152,7 @@ fn source(file: &ResultFile, entry: &Entry) -> String {
     format!("Source: {} {}{experiment}{day}.", file.tool.name, file.tool.version)
 }
 
-/// The same for a picture that isn't of one result: the command that draws it.
+/// The source line of a picture that isn't of one result: the command that draws it.
 pub fn source_of(command: &str) -> String {
     format!("Source: oversleep {} {command}.", env!("CARGO_PKG_VERSION"))
 }
