@@ -3,7 +3,7 @@
 use oversleep_record::distribution::{Beyond, Distribution};
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
 use oversleep_record::fact::FactName;
-use oversleep_record::file::{Completion, Imported, SCHEMA, Tool};
+use oversleep_record::file::Imported;
 use oversleep_record::series::{Counts, Quantity, Round, Unit};
 use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series};
 
@@ -74,26 +74,12 @@ impl Draft {
             return Err(Fault::Line(0, "there is no value in it".to_owned()));
         }
         Ok(ResultFile {
-            schema: SCHEMA.to_owned(),
-            tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
             taken_unix_s: self.taken_unix_s,
             duration_ns: Nanos(self.duration_ns),
-            completion: Completion::Complete,
-            command: "import".to_owned(),
-            depth: None,
-            shared: None,
-            name: None,
-            platform: PlatformId { os: self.os.to_owned(), arch: self.arch, modelled: None },
             environment: self.environment,
-            floor: None,
-            clocks: Vec::new(),
             series: self.series,
-            changes: Vec::new(),
-            changes_beyond: 0,
-            trials: Vec::new(),
-            observation: None,
             imported: Some(self.imported),
-            findings: Vec::new(),
+            ..ResultFile::empty("import", PlatformId::real(self.os, self.arch))
         })
     }
 }

@@ -48,7 +48,7 @@ mod tests {
         for (name, text) in facts {
             environment.set(*name, FactValue::Text((*text).to_owned()), "test");
         }
-        let platform = PlatformId { os: "linux".to_owned(), arch: arch.to_owned(), modelled: None };
+        let platform = PlatformId::real("linux", arch);
         environment.emulated(&platform)
     }
 

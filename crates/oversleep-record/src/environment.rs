@@ -46,6 +46,11 @@ pub struct PlatformId {
 }
 
 impl PlatformId {
+    /// A machine that isn't modelled.
+    pub fn real(os: impl Into<String>, arch: impl Into<String>) -> PlatformId {
+        PlatformId { os: os.into(), arch: arch.into(), modelled: None }
+    }
+
     /// Whether the result was taken on this system, or on a model of it.
     pub fn is(&self, os: Os) -> bool {
         self.os == os.name()

@@ -3,7 +3,6 @@
 use oversleep_lab::fleet::Stretch;
 use oversleep_record::disturbance::Disturbance;
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
-use oversleep_record::file::{Completion, SCHEMA, Tool};
 use oversleep_record::series::{Quantity, Round, Unit};
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, SeriesKey};
 
@@ -15,26 +14,12 @@ const HOUR: Nanos = Nanos::from_secs(3_600);
 /// The result of a host's wait of an hour.
 pub fn result_of(stretch: &Stretch<'_>) -> ResultFile {
     ResultFile {
-        schema: SCHEMA.to_owned(),
-        tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
         taken_unix_s: Some(stretch.taken_unix_s),
         duration_ns: HOUR,
-        completion: Completion::Complete,
-        command: "serve".to_owned(),
-        depth: None,
-        shared: None,
         name: Some(stretch.host.to_owned()),
-        platform: PlatformId { os: stretch.kind.os.clone(), arch: "x86_64".to_owned(), modelled: None },
         environment: environment(stretch),
-        floor: None,
-        clocks: Vec::new(),
         series: vec![series(stretch)],
-        changes: Vec::new(),
-        changes_beyond: 0,
-        trials: Vec::new(),
-        observation: None,
-        imported: None,
-        findings: Vec::new(),
+        ..ResultFile::empty("serve", PlatformId::real(stretch.kind.os.clone(), "x86_64"))
     }
 }
 

@@ -11,7 +11,7 @@ use oversleep_measure::{
     of_check,
 };
 use oversleep_record::environment::{Environment, FactValue};
-use oversleep_record::file::{Chosen, Completion, Floor, ROUNDS_MAX, SCHEMA, SERIES_MAX, Tool};
+use oversleep_record::file::{Chosen, Completion, Floor, ROUNDS_MAX, SERIES_MAX};
 use oversleep_record::{ClockResult, CommandName, ExperimentId, FactName, Nanos, ResultFile, Series, Unavailable};
 use oversleep_system::Platform;
 
@@ -170,26 +170,12 @@ impl Laboratory {
         let environment = self.platform.environment();
         let chosen = if request.plan.clock.is_some() { Chosen::ByUser } else { Chosen::DeadlineClock };
         ResultFile {
-            schema: SCHEMA.to_owned(),
-            tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
             taken_unix_s,
-            duration_ns: Nanos::ZERO,
-            completion: Completion::Complete,
-            command: request.command.to_string(),
             depth: Some(request.plan.depth),
-            shared: None,
             name: request.name.clone(),
-            platform: self.platform.id(),
             environment,
             floor: Some(Floor { chosen: Some(chosen), ..floor(bench) }),
-            clocks: Vec::new(),
-            series: Vec::new(),
-            changes: Vec::new(),
-            changes_beyond: 0,
-            trials: Vec::new(),
-            observation: None,
-            imported: None,
-            findings: Vec::new(),
+            ..ResultFile::empty(request.command.to_string(), self.platform.id())
         }
     }
 

@@ -88,7 +88,7 @@ impl<S: System> Native<S> {
 
 impl<S: System> Platform for Native<S> {
     fn id(&self) -> PlatformId {
-        PlatformId { os: S::NAME.to_owned(), arch: std::env::consts::ARCH.to_owned(), modelled: None }
+        PlatformId::real(S::NAME, std::env::consts::ARCH)
     }
 
     fn now(&self) -> Nanos {

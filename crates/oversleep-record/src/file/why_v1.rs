@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Completion, ResultFile, Tool};
+use super::{ResultFile, Tool};
 use crate::Identity;
 use crate::distribution::Distribution;
 use crate::environment::{Environment, FactValue, Os, PlatformId};
@@ -91,23 +91,11 @@ pub fn brought_up_to_date(old: Document) -> ResultFile {
         environment.set(FactName::KernelRelease, FactValue::Text(old.meta.kernel), "the recording");
     }
     ResultFile {
-        schema: super::SCHEMA.to_owned(),
         tool: old.tool,
         taken_unix_s: old.meta.taken_unix_s,
         duration_ns: Nanos(signed(old.span_ns)),
-        completion: Completion::Complete,
-        command: "why".to_owned(),
-        depth: None,
-        shared: None,
-        name: None,
-        platform: PlatformId { os: os.name().to_owned(), arch: old.meta.arch, modelled: None },
         environment,
-        floor: None,
-        clocks: Vec::new(),
         series: old.groups.into_iter().map(|group| series(group, os)).collect(),
-        changes: Vec::new(),
-        changes_beyond: 0,
-        trials: Vec::new(),
         observation: Some(Observation {
             by: old.meta.by,
             recorder: None,
@@ -121,8 +109,7 @@ pub fn brought_up_to_date(old: Document) -> ResultFile {
             unseen: Vec::new(),
             wakes: None,
         }),
-        imported: None,
-        findings: Vec::new(),
+        ..ResultFile::empty("why", PlatformId::real(os.name(), old.meta.arch))
     }
 }
 

@@ -11,16 +11,14 @@ use crate::conditions::{Conditions, Held, LoadSpec, Outcome, Setting};
 use crate::distribution::Distribution;
 use crate::disturbance::Disturbance;
 use crate::environment::{FactValue, PlatformId};
-use crate::file::{Completion, Floor, SCHEMA, Tool};
+use crate::file::{Floor, Tool};
 use crate::key::Part;
 use crate::label::{self, ClockRole, JoinStyle, Label, LabelValue, Labels, TrialSide};
 use crate::queue_labels;
 use crate::series::{Quantity, Round, Runtime, Status, Unit};
 use crate::split::LatenessSplit;
 use crate::trial::{Trial, TrialPair};
-use crate::{
-    ClockResult, Environment, ExperimentId, FactName, Idling, Nanos, ResultFile, Series, SeriesKey, Unavailable,
-};
+use crate::{ClockResult, ExperimentId, FactName, Idling, Nanos, ResultFile, Series, SeriesKey, Unavailable};
 
 pub use altered::altered;
 pub use clocks::{differed, good_clock};
@@ -38,26 +36,9 @@ impl Sheet {
     pub fn on(os: &str) -> Sheet {
         Sheet {
             file: ResultFile {
-                schema: SCHEMA.into(),
-                tool: Tool { name: "oversleep".into(), version: "0".into() },
-                taken_unix_s: None,
                 duration_ns: Nanos::from_secs(18),
-                completion: Completion::Complete,
-                command: "check".into(),
-                depth: None,
-                shared: None,
-                name: None,
-                platform: PlatformId { os: os.into(), arch: "x86_64".into(), modelled: None },
-                environment: Environment::default(),
-                floor: None,
-                clocks: Vec::new(),
-                series: Vec::new(),
-                changes: Vec::new(),
-                changes_beyond: 0,
-                trials: Vec::new(),
-                observation: None,
-                imported: None,
-                findings: Vec::new(),
+                tool: Tool { name: "oversleep".to_owned(), version: "0".to_owned() },
+                ..ResultFile::empty("check", PlatformId::real(os, "x86_64"))
             },
         }
     }

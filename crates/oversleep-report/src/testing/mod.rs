@@ -5,9 +5,9 @@ pub mod reports;
 mod whole;
 
 use oversleep_record::environment::PlatformId;
-use oversleep_record::file::{Completion, SCHEMA, Tool};
+use oversleep_record::file::Tool;
 use oversleep_record::series::{Quantity, Unit};
-use oversleep_record::{Environment, ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use crate::document::{HTML, Layout, Subject, bytes};
 use crate::html;
@@ -33,25 +33,10 @@ pub fn result(keys: &[&str]) -> ResultFile {
         series
     };
     ResultFile {
-        schema: SCHEMA.to_owned(),
-        tool: Tool { name: "oversleep".to_owned(), version: "0.1.0".to_owned() },
         taken_unix_s: Some(1_700_000_000),
         duration_ns: Nanos::from_secs(1),
-        completion: Completion::Complete,
-        command: "waits".to_owned(),
-        depth: None,
-        shared: None,
-        name: None,
-        platform: PlatformId { os: "linux".to_owned(), arch: "x86_64".to_owned(), modelled: None },
-        environment: Environment::default(),
-        floor: None,
-        clocks: Vec::new(),
         series: keys.iter().map(series).collect(),
-        changes: Vec::new(),
-        changes_beyond: 0,
-        trials: Vec::new(),
-        observation: None,
-        imported: None,
-        findings: Vec::new(),
+        tool: Tool { name: "oversleep".to_owned(), version: "0.1.0".to_owned() },
+        ..ResultFile::empty("waits", PlatformId::real("linux", "x86_64"))
     }
 }

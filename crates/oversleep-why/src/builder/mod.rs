@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_record::Identity;
 use oversleep_record::environment::{Environment, FactValue, Os, PlatformId};
-use oversleep_record::file::{Completion, SCHEMA, Tool};
 use oversleep_record::observed::{Losses, Observation, WORST};
 use oversleep_record::{CommandName, FactName, Nanos, ResultFile};
 
@@ -265,23 +264,10 @@ impl Builder {
             environment.set(FactName::KernelRelease, FactValue::Text(meta.kernel), "the recording");
         }
         ResultFile {
-            schema: SCHEMA.to_owned(),
-            tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
             taken_unix_s: meta.taken_unix_s,
             duration_ns: Nanos(signed(self.last.saturating_sub(self.first.unwrap_or(self.last)))),
-            completion: Completion::Complete,
-            command: CommandName::Why.to_string(),
-            depth: None,
-            shared: None,
-            name: None,
-            platform: PlatformId { os: os.name().to_owned(), arch: meta.arch.name().to_owned(), modelled: None },
             environment,
-            floor: None,
-            clocks: Vec::new(),
             series: groups.into_iter().map(|group| group.into_series(os, self.slice_ns, steal)).collect(),
-            changes: Vec::new(),
-            changes_beyond: 0,
-            trials: Vec::new(),
             observation: Some(Observation {
                 by: meta.by,
                 recorder: meta.recorder,
@@ -295,8 +281,7 @@ impl Builder {
                 unseen: meta.unseen,
                 wakes: None,
             }),
-            imported: None,
-            findings: Vec::new(),
+            ..ResultFile::empty(CommandName::Why.to_string(), PlatformId::real(os.name(), meta.arch.name()))
         }
     }
 }

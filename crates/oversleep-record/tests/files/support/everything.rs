@@ -44,7 +44,7 @@ pub fn result() -> ResultFile {
             left_out: LeftOut { samples: 7, series: 1, facts: 2 },
         }),
         name: Some("a name with \"quotes\", ümlauts and a\ttab".to_owned()),
-        platform: PlatformId { os: "linux".to_owned(), arch: "x86_64".to_owned(), modelled: None },
+        platform: PlatformId::real("linux", "x86_64"),
         environment: environment(),
         floor: Some(Floor {
             clock: "monotonic".to_owned(),

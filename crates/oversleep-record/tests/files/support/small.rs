@@ -1,7 +1,7 @@
 //! The smallest valid result, and one of a modelled machine that was interrupted.
 
 use oversleep_record::environment::{Environment, Fact, FactValue, PlatformId};
-use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool};
+use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, Tool};
 use oversleep_record::observed::{By, Observation};
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
 use oversleep_record::shared::{LeftOut, Reliability, Shared};
@@ -10,26 +10,8 @@ use oversleep_record::{Depth, ExperimentId, Nanos, Unavailable};
 /// Only what the format requires.
 pub fn minimal() -> ResultFile {
     ResultFile {
-        schema: SCHEMA.to_owned(),
         tool: Tool { name: "oversleep".to_owned(), version: "0.1.0".to_owned() },
-        taken_unix_s: None,
-        duration_ns: Nanos::ZERO,
-        completion: Completion::Complete,
-        command: "waits".to_owned(),
-        depth: None,
-        shared: None,
-        name: None,
-        platform: PlatformId { os: "linux".to_owned(), arch: "aarch64".to_owned(), modelled: None },
-        environment: Environment::default(),
-        floor: None,
-        clocks: Vec::new(),
-        series: Vec::new(),
-        changes: Vec::new(),
-        changes_beyond: 0,
-        trials: Vec::new(),
-        observation: None,
-        imported: None,
-        findings: Vec::new(),
+        ..ResultFile::empty("waits", PlatformId::real("linux", "aarch64"))
     }
 }
 
