@@ -93,8 +93,17 @@ impl Seen<'_> {
 
     fn words(&self) -> String {
         let (fact, _, from, to) = self.key;
-        format!("{fact} from {from} to {to}")
+        in_words(fact, from, to)
     }
+}
+
+fn in_words(fact: &str, from: &str, to: &str) -> String {
+    format!("{fact} from {from} to {to}")
+}
+
+/// Whether a host still had one value when it already had the other.
+fn is_back(one: &Known, other: &Known) -> bool {
+    one.last >= other.first
 }
 
 fn seen<'a>(judging: &Judging<'a>) -> (Vec<Seen<'a>>, Vec<Returned>) {
@@ -105,19 +114,15 @@ fn seen<'a>(judging: &Judging<'a>) -> (Vec<Seen<'a>>, Vec<Returned>) {
         for (fact, values) in &host.facts {
             let mut values: Vec<_> = values.iter().collect();
             values.sort_by_key(|known| known.first);
-            let is_back = |pair: &[_]| -> bool {
-                let [a, b]: &[&Known; 2] = pair.try_into().expect("two");
-                a.last >= b.first
-            };
             // Rows say under which kernel they are, so its return doesn't matter.
-            if *fact != KERNEL && values.windows(2).any(is_back) {
+            if *fact != KERNEL && values.windows(2).any(|pair| is_back(pair[0], pair[1])) {
                 *back.entry((*fact, host.kind)).or_default() += 1;
                 continue;
             }
             for pair in values.windows(2) {
                 let key = (*fact, host.kind, pair[0].value.as_str(), pair[1].value.as_str());
                 found.entry(key).or_default().push((at, pair[1].first));
-                *returned.entry(key).or_default() += usize::from(is_back(pair));
+                *returned.entry(key).or_default() += usize::from(is_back(pair[0], pair[1]));
             }
         }
     }
@@ -225,7 +230,7 @@ fn before_and_after(
 pub(super) fn findings(changes: &Changes) -> Vec<Finding> {
     let (mut all, mut named) = (Vec::new(), BTreeSet::new());
     for change in &changes.all {
-        let words = format!("{} from {} to {}", change.fact, change.from, change.to);
+        let words = in_words(&change.fact, &change.from, &change.to);
         if let Some(finding) = finding(change).filter(|_| !named.contains(&(words, change.kind.clone()))) {
             named.extend(change.with.iter().map(|with| (with.clone(), change.kind.clone())));
             all.push(finding);
@@ -273,7 +278,7 @@ fn finding(change: &Change) -> Option<Finding> {
             )
         }
     };
-    let (fact, from, to, kind) = (&change.fact, &change.from, &change.to, &change.kind);
+    let (what, kind) = (in_words(&change.fact, &change.from, &change.to), &change.kind);
     let back = match change.returned {
         0 => String::new(),
         all if all == change.hosts => " and back later".to_owned(),
@@ -289,7 +294,7 @@ fn finding(change: &Change) -> Option<Finding> {
     Some(Finding {
         since_unix_s: Some(change.first_unix_s),
         sentence: format!(
-            "{} ({kind}) changed the {fact} from {from} to {to}{back} {when}: {most}{}.{with}",
+            "{} ({kind}) changed the {what}{back} {when}: {most}{}.{with}",
             counted(change.hosts, "host"),
             of(first)
         ),
