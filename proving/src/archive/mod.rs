@@ -117,9 +117,12 @@ impl Suite<'_> {
         let folder = self.folder(name);
         let _ = fs::remove_dir_all(&folder);
         let folder = folder.display().to_string();
-        let run = ["run", "--quiet", "--package", "oversleep-archive", "--features", "archive,testing"];
-        let example = ["--example", "simulated-fleet", "--", &folder, "--hosts", hosts];
-        cargo(self.root, &[&run, example.as_slice(), more].concat())
+        // As the tests of archives build it, so that nothing is compiled twice.
+        let features = "oversleep-archive/archive,oversleep-archive/testing,oversleep-cli/archive,oversleep-cli/png";
+        let example = ["--example", "simulated-fleet"];
+        cargo(self.root, &[&["build", "--quiet", "--workspace", "--features", features], example.as_slice()].concat())?;
+        let program = xtask_tools::target_directory(self.root).join("debug/examples/simulated-fleet");
+        run(Command::new(program).args([&folder, "--hosts", hosts]).args(more)).map(|said| print!("{said}"))
     }
 
     fn report(&self, folder: &str) -> Result<Vec<Value>, String> {

@@ -1,7 +1,9 @@
 //! The result file of a run. Reports, findings and comparisons start from it alone.
 
 mod consistency;
+mod empty;
 mod guard;
+mod imported;
 mod letters;
 mod memory;
 mod reduced;
@@ -25,6 +27,8 @@ use crate::series::Series;
 use crate::shared::Shared;
 use crate::trial::Trial;
 use crate::units::Nanos;
+
+pub use imported::Imported;
 
 /// How much of a file is read at a time.
 const READ_BYTES: usize = 64 << 10;
@@ -106,37 +110,6 @@ pub struct CrossCheck {
     /// From the first comparison to the last, by the clock of the timestamps.
     #[serde(alias = "over_ns")]
     pub window_ns: Nanos,
-}
-
-/// The program that measured, where that wasn't oversleep.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Imported {
-    /// Its name: `cyclictest`.
-    pub program: String,
-    /// Its version, where its file states it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// The kind of its file: `cyclictest JSON`.
-    pub format: String,
-    /// What has to be known of its figures: their unit and sign, what it skips, what isn't stated.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-}
-
-impl Imported {
-    /// Every program whose files are read. The name of a format begins with its program's.
-    pub const PROGRAMS: &[&str] = &[
-        "cyclictest",
-        "rtla",
-        "hyperfine",
-        "HdrHistogram",
-        "jHiccup",
-        "MeasureSleep",
-        "TimerResolution",
-        "clockres",
-        "powercfg",
-    ];
 }
 
 /// How a run ended.
@@ -321,32 +294,6 @@ fn document<T: DeserializeOwned>(source: &mut dyn Read, schemas: &'static [&'sta
 }
 
 impl ResultFile {
-    /// A complete result of that command in which nothing was measured: what this version writes begins with it.
-    pub fn empty(command: impl Into<String>, platform: PlatformId) -> ResultFile {
-        ResultFile {
-            schema: SCHEMA.to_owned(),
-            tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-            taken_unix_s: None,
-            duration_ns: Nanos::ZERO,
-            completion: Completion::Complete,
-            command: command.into(),
-            depth: None,
-            shared: None,
-            name: None,
-            platform,
-            environment: Environment::default(),
-            floor: None,
-            clocks: Vec::new(),
-            series: Vec::new(),
-            changes: Vec::new(),
-            changes_beyond: 0,
-            trials: Vec::new(),
-            observation: None,
-            imported: None,
-            findings: Vec::new(),
-        }
-    }
-
     /// Reads and checks a file's bytes.
     ///
     /// # Errors
