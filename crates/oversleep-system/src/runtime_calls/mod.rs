@@ -5,6 +5,8 @@
 //! `oversleep report RESULT --records` derived from a result.
 
 mod known;
+mod limits;
+mod passes;
 mod rule;
 mod version;
 mod wait;
@@ -21,6 +23,8 @@ pub use known::{
     Call, Thread, Trick, all, call, can_call_library, document, families, is_at_fixed_rate, names, namesake, read,
     tricks,
 };
+pub use limits::{Counts, Limit};
+pub use passes::Passes;
 pub use rule::Rule;
 pub use version::{Version, VersionError};
 pub use wait::{CallWait, wait};
@@ -156,46 +160,6 @@ impl Holds {
     }
 }
 
-/// The shortest or longest span of a call. What lies beyond becomes another span or is refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limit {
-    /// The span in ms.
-    pub ms: i64,
-    /// What one beyond it becomes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub becomes_ms: Option<i64>,
-    /// How one beyond it is refused, as a clause about the call: `throws ArgumentOutOfRangeException`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
-}
-
-/// How a call that waits again counts what has passed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Counts {
-    /// As its clock shows.
-    #[default]
-    Exactly,
-    /// The whole milliseconds that its clock shows.
-    MillisecondsShown,
-}
-
-impl Counts {
-    fn is_exact(&self) -> bool {
-        *self == Counts::Exactly
-    }
-
-    /// What passed between two times of its clock.
-    pub fn passed(self, earlier: Nanos, later: Nanos) -> Nanos {
-        let whole = |time| Rule::Truncates.rounded(time);
-        match self {
-            Counts::Exactly => later - earlier,
-            Counts::MillisecondsShown => whole(later) - whole(earlier),
-        }
-    }
-}
-
 /// Which calls of a program of Linux stand for a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -242,23 +206,6 @@ impl Evidence {
             Evidence::Measured => "measured",
         }
     }
-}
-
-/// What a call passes on, and to which wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passes<'a> {
-    /// Registry name of the wait.
-    pub wait: &'a str,
-    /// How it rounds.
-    pub rounds: Rule,
-    beyond: Option<[Nanos; 2]>,
-    least: Nanos,
-    grid: Nanos,
-    long_grid: Nanos,
-    holds: Holds,
-    again: Option<Counts>,
-    /// How it rounds what is left.
-    rest: Rule,
 }
 
 impl Record {
@@ -348,85 +295,6 @@ impl Record {
         let beyond =
             self.longest.as_ref().and_then(|longest| Some([longest.ms, longest.becomes_ms?].map(Nanos::from_millis)));
         Passes { wait, rounds, beyond, least, grid, long_grid, holds: self.holds, again: None, rest: rounds }
-    }
-}
-
-impl Passes<'static> {
-    /// What passes on each request as this rule rounds it, without a runtime's other properties.
-    pub const fn rounding(rounds: Rule) -> Passes<'static> {
-        let none = Nanos::ZERO;
-        let holds = Holds::Nothing;
-        Passes {
-            wait: "",
-            rounds,
-            beyond: None,
-            least: none,
-            grid: none,
-            long_grid: none,
-            holds,
-            again: None,
-            rest: rounds,
-        }
-    }
-}
-
-impl Passes<'_> {
-    /// Whether it holds a timer resolution during some waits.
-    pub fn may_hold(&self) -> bool {
-        self.holds != Holds::Nothing
-    }
-
-    /// Whether it holds one for its process's whole life.
-    pub fn always_holds(&self) -> bool {
-        self.holds == Holds::Always
-    }
-
-    /// The same for requests that were rounded before.
-    #[must_use]
-    pub fn of_rounded(self) -> Self {
-        Passes { rounds: Rule::Exact, beyond: None, least: Nanos::ZERO, grid: Nanos::ZERO, ..self }
-    }
-
-    /// The same for a program that doesn't wait again itself, if the call it stands for does.
-    #[must_use]
-    pub fn waiting_again(self, again: Option<Counts>) -> Self {
-        Passes { again, ..self }
-    }
-
-    /// How it counts what has passed, if it waits again for what is left.
-    pub fn counts(&self) -> Option<Counts> {
-        self.again
-    }
-
-    /// Whether it takes a span of any length, and changes it by its rule alone.
-    pub fn is_unlimited(&self) -> bool {
-        self.beyond.is_none() && self.least == Nanos::ZERO && self.grid == Nanos::ZERO
-    }
-
-    /// What the call that is made `now` passes on.
-    pub fn span(&self, requested: Nanos, now: Nanos) -> Nanos {
-        let span = match self.beyond {
-            Some([longest, becomes]) if requested > longest => becomes,
-            _ => self.rounds.passed(requested, now).max(self.least),
-        };
-        let is_long = self.long_grid > Nanos::ZERO && span >= self.grid;
-        let grid = if is_long { self.long_grid } else { self.grid };
-        if grid > Nanos::ZERO { (now + span).round_up_to(grid) - now } else { span }
-    }
-
-    /// What it passes on to wait again for what is left: never nothing.
-    pub fn again(&self, left: Nanos) -> Nanos {
-        Some(self.rest.rounded(left)).filter(|&rounded| rounded > Nanos::ZERO).unwrap_or(Nanos::from_millis(1))
-    }
-
-    /// The timer resolution that it holds on Windows while it passes on that span.
-    pub fn holds(&self, span: Nanos) -> Option<Nanos> {
-        let is_held = match self.holds {
-            Holds::Nothing => false,
-            Holds::UnlessTens => span.0 % Nanos::from_millis(10).0 != 0,
-            Holds::Always => true,
-        };
-        is_held.then_some(HELD)
     }
 }
 

@@ -1,0 +1,46 @@
+//! The spans that a call takes, and how it counts what has passed of one.
+
+use oversleep_record::Nanos;
+use serde::{Deserialize, Serialize};
+
+use super::Rule;
+
+/// The shortest or longest span of a call. What lies beyond becomes another span or is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// The span in ms.
+    pub ms: i64,
+    /// What one beyond it becomes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub becomes_ms: Option<i64>,
+    /// How one beyond it is refused, as a clause about the call: `throws ArgumentOutOfRangeException`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// How a call that waits again counts what has passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counts {
+    /// As its clock shows.
+    #[default]
+    Exactly,
+    /// The whole milliseconds that its clock shows.
+    MillisecondsShown,
+}
+
+impl Counts {
+    pub(super) fn is_exact(&self) -> bool {
+        *self == Counts::Exactly
+    }
+
+    /// What passed between two times of its clock.
+    pub fn passed(self, earlier: Nanos, later: Nanos) -> Nanos {
+        let whole = |time| Rule::Truncates.rounded(time);
+        match self {
+            Counts::Exactly => later - earlier,
+            Counts::MillisecondsShown => whole(later) - whole(earlier),
+        }
+    }
+}
