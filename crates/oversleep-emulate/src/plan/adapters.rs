@@ -175,7 +175,7 @@ impl Plan {
     ///
     /// # Errors
     /// The clock moves in steps here.
-    pub(super) fn waits_again(&self, record: &Record) -> Result<Option<Counts>, String> {
+    pub(super) fn waits_again(&self, record: &'static Record) -> Result<Option<Counts>, String> {
         let is_otherwise = self.stands_for(record).is_some_and(|(_, passes)| passes.wait != record.wait);
         match record.due_clock(is_otherwise) {
             None => Ok(None),

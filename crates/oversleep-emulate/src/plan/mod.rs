@@ -208,10 +208,10 @@ impl Plan {
         };
         let mut end = wait_from(now, passed_on);
         if let Some(counts) = passes.counts() {
-            let mut passed = counts.passed(now, end);
-            while passed < passed_on {
+            let (due, mut passed) = (passes.due(counts, span, now), counts.passed(now, end));
+            while passed < due {
                 let from = end;
-                end = wait_from(from, passes.again(passed_on - passed));
+                end = wait_from(from, passes.again(due - passed));
                 passed += counts.passed(from, end);
             }
         }

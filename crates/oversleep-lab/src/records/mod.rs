@@ -69,7 +69,7 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
         grid_ms: 0,
         long_grid_ms: 0,
         due_by: None,
-        counts: Counts::Exactly,
+        counts: Counts::Rounded,
         with_slow_counter: None,
         own_clock: None,
         on_linux: None,

@@ -19,27 +19,29 @@ pub struct Limit {
     pub refused: Option<String>,
 }
 
-/// How a call that waits again counts what has passed.
+/// When a call is due that waits again until a clock shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
-    /// As its clock shows.
+    /// Once the span has passed that it rounded the request to.
     #[default]
+    Rounded,
+    /// Once the request itself has passed.
     Exactly,
-    /// The whole milliseconds that its clock shows.
+    /// Once the whole milliseconds that its clock shows have become as many as it rounded the request to.
     MillisecondsShown,
 }
 
 impl Counts {
-    pub(super) fn is_exact(&self) -> bool {
-        *self == Counts::Exactly
+    pub(super) fn is_rounded(&self) -> bool {
+        *self == Counts::Rounded
     }
 
     /// What passed between two times of its clock.
     pub fn passed(self, earlier: Nanos, later: Nanos) -> Nanos {
         let whole = |time| Rule::Truncates.rounded(time);
         match self {
-            Counts::Exactly => later - earlier,
+            Counts::Rounded | Counts::Exactly => later - earlier,
             Counts::MillisecondsShown => whole(later) - whole(earlier),
         }
     }

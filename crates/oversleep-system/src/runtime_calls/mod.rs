@@ -83,8 +83,8 @@ pub struct Record {
     /// The clock that decides whether its time is up, if that is not what ends its wait: it waits again until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_by: Option<String>,
-    /// How it counts what has passed on that clock.
-    #[serde(default, skip_serializing_if = "Counts::is_exact")]
+    /// When it is due by that clock.
+    #[serde(default, skip_serializing_if = "Counts::is_rounded")]
     pub counts: Counts,
     /// What decides instead where that clock, a counter, is slow.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -84,6 +84,16 @@ impl Passes<'_> {
         if grid > Nanos::ZERO { (now + span).round_up_to(grid) - now } else { span }
     }
 
+    /// What must pass until the call that is made `now` is due, if it waits again.
+    pub fn due(&self, counts: Counts, requested: Nanos, now: Nanos) -> Nanos {
+        match counts {
+            Counts::Exactly if self.rounds != Rule::RoundsUpToGrid => {
+                Passes { rounds: Rule::Exact, ..*self }.span(requested, now)
+            }
+            _ => self.span(requested, now),
+        }
+    }
+
     /// What it passes on to wait again for what is left: never nothing.
     pub fn again(&self, left: Nanos) -> Nanos {
         Some(self.rest.rounded(left)).filter(|&rounded| rounded > Nanos::ZERO).unwrap_or(Nanos::from_millis(1))

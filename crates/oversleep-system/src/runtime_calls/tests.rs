@@ -127,6 +127,11 @@ fn a_record_that_waits_again_names_the_clock_by_which_it_does() {
     }
     let counted = |counts: Counts| counts.passed(Nanos(1_900_000), Nanos(3_100_000)).0;
     assert_eq!([Counts::Exactly, Counts::MillisecondsShown].map(counted), [1_200_000, 2_000_000]);
+    let passes = Passes::rounding(Rule::TruncatesToAtLeastOne);
+    let due = |counts| passes.due(counts, Nanos(1_900_000), Nanos::ZERO).0;
+    assert_eq!([Counts::Rounded, Counts::Exactly].map(due), [1_000_000, 1_900_000]);
+    assert_eq!([300_000, 1_900_000].map(|left| passes.again(Nanos(left)).0), [1_000_000, 1_000_000]);
+    assert_eq!(Passes::rounding(Rule::Truncates).again(Nanos(300_000)).0, 1_000_000, "it is never nothing");
 }
 
 #[test]

@@ -124,6 +124,7 @@ impl Waiter for CallWaiter {
             tunable.apply(&Setting::Nanos(period)).1
         });
         let due_by = self.record.due_by(&*self.platform, self.is_otherwise);
+        let due = passes.due(self.record.counts, target.remaining, now);
         let hz = due_by.and_then(Clock::stated_frequency_hz).unwrap_or(1).max(1);
         let shown = || due_by.map(Clock::read);
         let (mut seen, mut at, mut passed) = (shown(), Nanos::ZERO, Nanos::ZERO);
@@ -132,12 +133,12 @@ impl Waiter for CallWaiter {
         let ended = loop {
             let ended = self.beneath.wait(Target { remaining: left, deadline: from + left });
             let read = shown();
-            let after = at + read.zip(seen).map_or(span, |(read, seen)| between(seen, read, hz));
-            passed += if due_by.is_some() { self.record.counts.passed(at, after) } else { span };
-            if passed >= span || !matches!(ended, WaitEnd::TimedOut) {
+            let after = at + read.zip(seen).map_or(Nanos::ZERO, |(read, seen)| between(seen, read, hz));
+            passed += self.record.counts.passed(at, after);
+            if due_by.is_none() || passed >= due || !matches!(ended, WaitEnd::TimedOut) {
                 break ended;
             }
-            (seen, at, left, from) = (read, after, passes.again(span - passed), self.platform.now());
+            (seen, at, left, from) = (read, after, passes.again(due - passed), self.platform.now());
         };
         drop(held);
         ended
