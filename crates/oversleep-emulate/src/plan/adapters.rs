@@ -3,9 +3,9 @@
 //! are fast there.
 
 use oversleep_model::Source;
-use oversleep_system::runtime_calls::{self, Caller, OnLinux, Passes, Record, Rule, find};
+use oversleep_system::runtime_calls::{self, Caller, Counts, OnLinux, Passes, Record, Rule, find};
 
-use super::recognised::{Executed, Recognised, all_port_clocks, port_clocks, recognised};
+use super::recognised::{Executed, PortClock, Recognised, all_port_clocks, port_clocks, recognised};
 use super::{Class, ClockChoice, LinuxClock, Plan};
 
 /// What the runtime of a program changes.
@@ -80,7 +80,7 @@ impl Plan {
     /// No source says what it does there.
     pub fn assumed(&self, call: &str) -> Result<&'static Record, String> {
         let os = &self.machine.os;
-        let has = |record: &&&'static Record| self.stands_for(record).is_some();
+        let has = |record: &&&'static Record| self.stands_for(record).is_some() && self.waits_again(record).is_ok();
         if let Some(record) = find(&[], os, call, None).iter().find(has) {
             return Ok(record);
         }
@@ -109,9 +109,13 @@ impl Plan {
         let mut adapted = Adapted::default();
         for call in assumed {
             let Ok(record) = self.assumed(call) else { continue };
+            let Ok(again) = self.waits_again(record) else { continue };
             for (class, is_rounded) in classes_of(record) {
                 let on_linux = OnLinux { class: String::new(), own_code: false, caller: None, is_rounded };
+                let first = adapted.waits.len();
                 self.adapt(&mut adapted, record, class, &on_linux, None);
+                // The program isn't of that runtime, so it makes one wait and looks at no clock.
+                adapted.waits[first..].iter_mut().for_each(|wait| wait.passes = wait.passes.waiting_again(again));
             }
             self.describe(&mut adapted, record, &format!("{} {}", record.runtime, record.versions), "--as says so");
         }
@@ -143,8 +147,9 @@ impl Plan {
             }
         }
         for port in port_clocks(&one.runtime.name, one.version.as_ref(), &self.machine.os) {
-            let these = adapted.clocks.get_or_insert(ClockChoice::These(Vec::new()));
-            if let (ClockChoice::These(these), Ok(ClockChoice::These(clock))) = (these, port.clock.parse()) {
+            if let Some(Ok(ClockChoice::These(clock))) = port.choice()
+                && let ClockChoice::These(these) = adapted.clocks.get_or_insert(ClockChoice::These(Vec::new()))
+            {
                 these.extend(clock);
             }
             adapted.described.push(Described {
@@ -156,17 +161,29 @@ impl Plan {
         }
     }
 
-    /// The wait of this machine that a record names, and what is passed on to it. A call that looks at a clock whether its
-    /// time is up makes several waits, so none stands for it.
+    /// The wait of this machine that a record names, and what is passed on to it.
     fn stands_for(&self, record: &'static Record) -> Option<(usize, Passes<'static>)> {
-        if record.due_by.is_some() {
-            return None;
-        }
         let at = |name: &str| {
             self.machine.waits.iter().position(|wait| wait.info.name == name && wait.unavailable.is_none())
         };
         let passes = record.passes(|name| at(name).is_some());
         Some((at(passes.wait)?, passes))
+    }
+
+    /// How a call that looks at a clock whether its time is up counts what has passed; `None` if its first wait ends it.
+    /// A clock that moves in steps makes the number of its waits depend on when they begin.
+    ///
+    /// # Errors
+    /// The clock moves in steps here.
+    pub(super) fn waits_again(&self, record: &'static Record) -> Result<Option<Counts>, String> {
+        let is_otherwise = self.stands_for(record).is_some_and(|(_, passes)| passes.wait != record.wait);
+        match record.due_clock(is_otherwise) {
+            None => Ok(None),
+            Some(clock) if clock == self.machine.reference_clock && record.with_slow_counter.is_none() => {
+                Ok(Some(record.counts))
+            }
+            Some(clock) => Err(format!("it waits again until {clock} shows its end, which moves in steps")),
+        }
     }
 
     /// A record decides for calls of that class, unless an earlier one does.
@@ -214,7 +231,7 @@ impl Plan {
 
     /// The clocks that the ports of some runtimes read from another one of this machine.
     pub fn port_clocks(&self) -> Vec<LinuxClock> {
-        let choices = all_port_clocks(&self.machine.os).map(|port| port.clock.parse());
+        let choices = all_port_clocks(&self.machine.os).filter_map(PortClock::choice);
         let these = choices.filter_map(|choice| match choice {
             Ok(ClockChoice::These(these)) => Some(these),
             _ => None,
@@ -309,7 +326,15 @@ mod tests {
         let python = windows.adapted(&file("python3.11"), &[], true, |_| None).expect("adapters");
         assert_eq!(wait_of(&windows, Some(&python), Class::SleepUntil, false).0, "waitable-timer-high-resolution");
         assert_eq!(python.clocks, None);
-        assert_eq!(windows.adapted(&file("python3.9"), &[], true, |_| None).map(|_| ()), None);
+        let of_loop = |name: &str| {
+            let python = windows.adapted(&file(name), &[], true, |_| None).expect("it has an event loop");
+            let does: Vec<String> = python.described.into_iter().map(|one| one.does).collect();
+            (does.iter().any(|does| does.starts_with("asyncio.sleep calls GetQueuedCompletionStatus")), does)
+        };
+        let ((old_names, old), (new_names, new)) = (of_loop("python3.9"), of_loop("python3.13"));
+        assert!(old_names && new_names, "{old:?} {new:?}");
+        let says = |does: &[String]| does.iter().any(|does| does.starts_with("time.monotonic reads GetTickCount64"));
+        assert!(says(&old) && !says(&new), "{old:?} {new:?}");
         let realtime = (LinuxClock::Realtime, Some("system-time".to_owned()));
         let java = windows.adapted(&file("java"), &[], true, |_| None).expect("adapters");
         assert_eq!(wait_of(&windows, Some(&java), Class::FutexUntil, false), ("wait-for-single-object", true));
@@ -342,7 +367,8 @@ mod tests {
         }
         for port in all_port_clocks("windows") {
             assert!(is_recognised(&port.runtime), "{port:?}");
-            assert_eq!(plan("windows-11").clocks(&port.clock.parse().expect("a choice")).map(|all| all.len()), Ok(1));
+            let Some(choice) = port.choice() else { continue };
+            assert_eq!(plan("windows-11").clocks(&choice.expect("a choice")).map(|all| all.len()), Ok(1));
         }
     }
 }

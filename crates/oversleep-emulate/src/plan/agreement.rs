@@ -1,7 +1,7 @@
 //! The end that emulation aims at is exactly the model's, for every call, version and machine of the table.
 
 use oversleep_model::sim::Sim;
-use oversleep_system::runtime_calls::{self, HELD, Record};
+use oversleep_system::runtime_calls::{self, Counts, HELD, Passes, Record};
 use oversleep_system::{SharedPlatform, Target};
 
 use super::*;
@@ -40,23 +40,46 @@ fn modelled(platform: &SharedPlatform, record: &Record) -> Option<Vec<[Nanos; 2]
     Some(REQUESTS.map(timed).to_vec())
 }
 
+/// A call of a program.
+#[derive(Debug)]
+struct Called {
+    now: Nanos,
+    requested: Nanos,
+    /// What must pass until its runtime doesn't make it again.
+    due: Nanos,
+}
+
 /// The ends that the plan gives to these calls, in a program whose calls of that class stand for the record's.
-fn emulated(plan: &Plan, (adapted, class): (&Adapted, Class), calls: &[(Nanos, Nanos)]) -> Vec<Nanos> {
+/// A program of the runtime itself looks at its clock and makes the call again for what is left.
+fn emulated(
+    plan: &Plan,
+    (adapted, class): (&Adapted, Class),
+    calls: &[Called],
+    itself: Option<(Counts, Passes<'_>)>,
+) -> Vec<Nanos> {
     let origin = Origin { is_own_code: true, is_within: &|_| true };
     let wait = plan.wait_of(class, Some((adapted, &origin))).expect("a wait");
     let mut resolution = plan.resolution(Nanos::ZERO);
     if adapted.always_holds() {
         resolution.hold(Holder::Runtime(1), Some(HELD), Nanos::ZERO);
     }
-    let end = |&(now, requested): &(Nanos, Nanos)| {
-        let requested = Requested::Span(requested);
+    let end = |&Called { now, requested, due }: &Called| {
         resolution.release_ended(now);
-        let holds = plan.holds(wait.1, requested, now);
+        let holds = plan.holds(wait.1, Requested::Span(requested), now);
         if holds.is_some() {
             resolution.hold(THREAD, holds, now);
         }
-        let seen = resolution.ticks(1);
-        let end = plan.end(wait, requested, now, seen).map_or(now, |planned| planned.end);
+        let (mut from, mut span, mut passed) = (now, requested, Nanos::ZERO);
+        let end = loop {
+            let planned = plan.end(wait, Requested::Span(span), from, resolution.ticks(1));
+            let end = planned.map_or(from, |planned| planned.end);
+            let Some((counts, passes)) = itself else { break end };
+            passed += counts.passed(from, end);
+            if passed >= due {
+                break end;
+            }
+            (from, span) = (end, passes.again(due - passed));
+        };
         resolution.hold_until(THREAD, end);
         end
     };
@@ -77,21 +100,24 @@ fn every_call_of_every_version_ends_where_the_model_ends_it_on_every_machine() {
             if plan.assumed(&record.wait_name()).is_ok_and(|found| found.id == record.id) {
                 let program = Executed::default();
                 let adapted = plan.adapted(&program, &[record.wait_name()], false, |_| None).expect("it is adapted");
-                ways.push((adapted, Class::Sleep, false));
+                ways.push((adapted, Class::Sleep, false, None));
             }
             // As its runtime is recognised.
-            if let Some(on_linux) = &record.on_linux {
+            if let Some(on_linux) = record.on_linux.as_ref().filter(|_| plan.waits_again(record).is_ok()) {
                 let (mut adapted, class) = (Adapted::default(), on_linux.class.parse().expect("a class"));
                 plan.adapt(&mut adapted, record, class, on_linux, on_linux.caller.as_ref());
-                ways.push((adapted, class, on_linux.is_rounded));
+                let itself = plan.waits_again(record).ok().flatten().map(|counts| (counts, passes));
+                ways.push((adapted, class, on_linux.is_rounded, itself));
             }
-            for (adapted, class, is_rounded) in ways {
+            for (adapted, class, is_rounded, itself) in ways {
                 let call = |(&requested, &[now, _]): (&Nanos, &[Nanos; 2])| {
-                    (now, if is_rounded { passes.span(requested, now) } else { requested })
+                    let due = passes.due(record.counts, requested, now);
+                    let requested = if is_rounded { passes.span(requested, now) } else { requested };
+                    Called { now, requested, due }
                 };
-                let calls: Vec<(Nanos, Nanos)> = REQUESTS.iter().zip(&modelled).map(call).collect();
+                let calls: Vec<Called> = REQUESTS.iter().zip(&modelled).map(call).collect();
                 let of_model: Vec<Nanos> = modelled.iter().map(|&[_, end]| end).collect();
-                let ends = emulated(&plan, (&adapted, class), &calls);
+                let ends = emulated(&plan, (&adapted, class), &calls, itself);
                 assert_eq!(ends, of_model, "{name}: {} as {class:?}, called {calls:?}", record.id);
                 compared += 1;
             }

@@ -203,7 +203,18 @@ impl Plan {
         if passed_on <= Nanos::ZERO {
             return Some(Planned { requested: span, native: now + span, end: now });
         }
-        let end = wait.end(timing, grid, &thread, (now, passed_on), (is_as_found, &self.random)).max(now);
+        let wait_from = |from: Nanos, span: Nanos| {
+            wait.end(timing, grid, &thread, (from, span), (is_as_found, &self.random)).max(from)
+        };
+        let mut end = wait_from(now, passed_on);
+        if let Some(counts) = passes.counts() {
+            let (due, mut passed) = (passes.due(counts, span, now), counts.passed(now, end));
+            while passed < due {
+                let from = end;
+                end = wait_from(from, passes.again(due - passed));
+                passed += counts.passed(from, end);
+            }
+        }
         Some(Planned { requested: span, native: now + span, end })
     }
 }

@@ -6,6 +6,8 @@ use oversleep_record::words::is_like;
 use oversleep_system::runtime_calls::Version;
 use serde::Deserialize;
 
+use super::ClockChoice;
+
 /// A language runtime or library, and how to recognise programs that use it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -49,8 +51,10 @@ pub struct PortClock {
     /// The first version that it no longer applies to; a version that isn't known is most likely later.
     #[serde(default)]
     before: Option<Version>,
-    /// A Linux clock and the machine's clock that the port reads instead: `monotonic=get-tick-count-64`.
-    pub clock: String,
+    /// A Linux clock and the machine's clock that the port reads instead: `monotonic=get-tick-count-64`. Without it, the
+    /// program sees Linux's clock as it is.
+    #[serde(default)]
+    clock: Option<String>,
     /// What the port does, in a sentence.
     pub does: String,
     /// The source of this claim.
@@ -69,6 +73,13 @@ fn registry() -> &'static Registry {
     REGISTRY.get_or_init(|| {
         toml::from_str(include_str!("../../adapters.toml")).unwrap_or_else(|error| panic!("adapters.toml: {error}"))
     })
+}
+
+impl PortClock {
+    /// The clock in the syntax of the option, if it is another one.
+    pub fn choice(&self) -> Option<Result<ClockChoice, String>> {
+        self.clock.as_ref().map(|clock| clock.parse())
+    }
 }
 
 /// What is known about a program before it runs.

@@ -33,6 +33,10 @@ pub(crate) fn in_registry_names(lab: &Laboratory, question: &Question) -> Result
         Subject::Wait { name, request } => match (of_system(platform, name), of_runtime(lab, name)?) {
             (None, Some(call)) => {
                 let record = call.record();
+                if let Some(refusal) = records::refusal(record, *request) {
+                    let reason = Unavailable::failed("requesting it", refusal);
+                    return Err(NoAnswer::Unavailable { what: name.clone(), reason });
+                }
                 if call.passes(&lab.platform).span(*request, Nanos::ZERO) == Nanos::ZERO {
                     let reason = Unavailable::failed("requesting it", records::nothing_left(record, *request));
                     return Err(NoAnswer::Unavailable { what: name.clone(), reason });
@@ -182,30 +186,35 @@ mod tests {
             (
                 "windows-11",
                 "parkNanos(1ns)",
-                "LockSupport.parkNanos@java-8(1ns)",
+                "LockSupport.parkNanos@java-8-and-later(1ns)",
                 "calls WaitForSingleObject, rounded down",
             ),
-            ("windows-11", "parkNanos(1999us)", "LockSupport.parkNanos@java-8(1.999ms)", "2 ms becomes 1 ms"),
-            ("windows-11", "Thread.sleep(1ms)", "Thread.sleep@java-21(1ms)", "holds 1 ms meanwhile"),
-            ("windows-11", "Thread.sleep@java-17(1ms)", "Thread.sleep@java-8(1ms)", "holds 1 ms meanwhile"),
-            ("windows-11", "Thread.Sleep(1ms)", "Thread.Sleep@dotnet-5(1ms)", "of .NET"),
-            ("windows-11", "time.sleep(1ms)", "time.sleep@python-3.11(1ms)", "CPython since 3.11"),
+            ("windows-11", "parkNanos(1999us)", "LockSupport.parkNanos@java-8-and-later(1.999ms)", "2 ms becomes 1 ms"),
+            ("windows-11", "Thread.sleep(1ms)", "Thread.sleep@java-21-and-later(1ms)", "holds 1 ms meanwhile"),
+            ("windows-11", "Thread.sleep@java-17(1ms)", "Thread.sleep@java-14-to-20(1ms)", "holds 1 ms meanwhile"),
+            ("windows-11", "Thread.Sleep(1ms)", "Thread.Sleep@dotnet-5-to-8(1ms)", "of .NET"),
+            ("windows-11", "time.sleep(1ms)", "time.sleep@python-3.11-and-later(1ms)", "CPython since 3.11"),
             (
                 "windows-7",
                 "time.sleep(1ms)",
-                "time.sleep@python-3.11(1ms)",
+                "time.sleep@python-3.11-and-later(1ms)",
                 "calls SetWaitableTimer + WaitForSingleObject",
             ),
-            ("windows-11", "time.Sleep(1ms)", "time.Sleep@go-1.23(1ms)", "Go since 1.23"),
-            ("windows-11", "thread::sleep(1ms)", "thread::sleep@rust-1.75(1ms)", "Rust since 1.75"),
+            ("windows-11", "time.Sleep(1ms)", "time.Sleep@go-1.23-and-later(1ms)", "Go since 1.23"),
+            ("windows-11", "thread::sleep(1ms)", "thread::sleep@rust-1.75-and-later(1ms)", "Rust since 1.75"),
             ("windows-11", "sleep_for(1500us)", "std::this_thread::sleep_for@cpp(1.5ms)", "1.5 ms becomes 2 ms"),
             ("windows-11", "SDL_Delay@sdl-2(1ms)", "SDL_Delay@sdl-2(1ms)", "Its library holds 1 ms all the time"),
-            ("windows-11", "setTimeout(600h)", "setTimeout@node-4(2160000s)", "2160000 s becomes 1 ms"),
+            ("windows-11", "setTimeout(600h)", "setTimeout@node-4-and-later(2160000s)", "2160000 s becomes 1 ms"),
             ("windows-11", "WM_TIMER(1ms)", "WM_TIMER@win32(1ms)", "calls SetTimer"),
-            ("linux-hz250", "Thread.sleep(1500us)", "Thread.sleep@java-21(1.5ms)", "OpenJDK 8 to 20 passes 2 ms"),
-            ("linux-hz250", "parknanos(55us)", "LockSupport.parkNanos@java-8(55us)", "of the JDK"),
-            ("linux-hz250", "setTimeout(1999us)", "setTimeout@node-4(1.999ms)", "of Node"),
-            ("macos-14-m1", "time.sleep(1ms)", "time.sleep@python-3.11(1ms)", "CPython"),
+            (
+                "linux-hz250",
+                "Thread.sleep(1500us)",
+                "Thread.sleep@java-21-and-later(1.5ms)",
+                "OpenJDK 8 to 20 passes 2 ms",
+            ),
+            ("linux-hz250", "parknanos(55us)", "LockSupport.parkNanos@java-8-and-later(55us)", "of the JDK"),
+            ("linux-hz250", "setTimeout(1999us)", "setTimeout@node-4-and-later(1.999ms)", "of Node"),
+            ("macos-14-m1", "time.sleep(1ms)", "time.sleep@python-3.11-and-later(1ms)", "CPython"),
         ] {
             let (question, translation) = becomes(machine, typed);
             assert_eq!(question, means, "{typed}");

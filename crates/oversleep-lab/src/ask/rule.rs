@@ -104,7 +104,7 @@ fn of_library(shared: &SharedPlatform, info: &WaitInfo, request: Nanos) -> Optio
 /// What a call adds whose runtime decides by a clock of its own whether its time is up.
 fn until_due(shared: &SharedPlatform, question: &Question) -> Option<String> {
     let Subject::Wait { name, .. } = &question.subject else { return None };
-    let clock = runtime_calls::wait(&**shared, name)?.record().due_by(&**shared)?;
+    let clock = runtime_calls::wait(&**shared, name)?.due_by(shared)?;
     let _held = hold(&**shared, question);
     Some(format!(
         "; the runtime then waits again until {} shows that the span has passed, and {}",

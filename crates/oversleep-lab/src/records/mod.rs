@@ -11,7 +11,7 @@ use oversleep_explain::runtimes::{RuntimeWait, waits};
 use oversleep_model::Source;
 use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::SharedPlatform;
-use oversleep_system::runtime_calls::{CallWait, HELD, Passes, Version, find};
+use oversleep_system::runtime_calls::{CallWait, Counts, HELD, Passes, Version, find, namesake};
 
 pub use lateness::COUNT;
 pub(crate) use modelled::probes;
@@ -63,11 +63,13 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
         otherwise: None,
         rounds: rule,
         holds: Holds::Nothing,
-        overflow: None,
+        shortest: None,
+        longest: None,
         least_ms: 0,
         grid_ms: 0,
         long_grid_ms: 0,
         due_by: None,
+        counts: Counts::Rounded,
         with_slow_counter: None,
         own_clock: None,
         on_linux: None,
@@ -138,7 +140,8 @@ fn others(platform: &SharedPlatform, record: &Record, passes: &Passes<'_>, name:
         let call = if other_passes.wait == passes.wait { "" } else { &format!(" to {}", call_of(other_passes.wait)) };
         let what = format!("{}{call}", other_passes.span(request, Nanos::ZERO));
         let clock = other.due_by.clone().filter(|_| other.due_by != record.due_by);
-        let clock = clock.map(|name| other.due_by(&**platform).map_or(name, |clock| clock.info().call.to_owned()));
+        let clock =
+            clock.map(|name| other.due_by(&**platform, false).map_or(name, |clock| clock.info().call.to_owned()));
         let (versions, id) = (version_words(other), other.id.as_str());
         match told.iter_mut().find(|known| known.what == what && known.clock == clock) {
             Some(known) if !known.versions.contains(&versions) => {
@@ -203,11 +206,20 @@ pub(crate) fn nothing_left(record: &Record, request: Nanos) -> String {
     format!("{} makes 0 ms of {request} and does not wait ({})", record.runtime, citation(record))
 }
 
+/// Why there is no answer for a request that the call refuses.
+pub(crate) fn refusal(record: &Record, request: Nanos) -> Option<String> {
+    let refused = record.refuses(request)?;
+    Some(format!("{} {refused} for {request}, so it does not wait ({})", record.names[0], citation(record)))
+}
+
 /// Why a call's versions don't answer, or `None` if there is no such call.
 pub(crate) fn unknown_version(os: &str, name: &str, version: &Version) -> Option<String> {
     let known = versions(os, name);
+    let records = find(&[], os, name, None);
+    let other = records.iter().find_map(|record| namesake(record.family(), version));
+    let other = other.map(|other| format!(" ({other}, which is another runtime)")).unwrap_or_default();
     (!known.is_empty())
-        .then(|| format!("what {name} does in version {version} is not known; known: {}", known.join("; ")))
+        .then(|| format!("what {name} does in version {version}{other} is not known; known: {}", known.join("; ")))
 }
 
 #[cfg(test)]

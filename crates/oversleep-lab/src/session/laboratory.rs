@@ -28,7 +28,8 @@ impl Laboratory {
         Laboratory { version, ..self }
     }
 
-    /// The name among waits of a runtime's call: `Thread.sleep@java-8`. `None` if no record is about such a call here.
+    /// The name among waits of a runtime's call: `Thread.sleep@java-14-to-20`. `None` if no record is about such a call
+    /// here.
     ///
     /// # Errors
     /// No record is about that version, and which versions the records are about.

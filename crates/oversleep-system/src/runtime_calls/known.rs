@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Record};
+use super::{Evidence, Record, Version};
 
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
@@ -26,6 +26,7 @@ static ALL: LazyLock<File> = LazyLock::new(|| {
         all.trick.extend(read.trick);
         all.call.extend(read.call);
         all.library.extend(read.library);
+        all.namesake.extend(read.namesake);
     }
     all.record.iter_mut().for_each(complete);
     all
@@ -42,6 +43,18 @@ struct File {
     call: Vec<Call>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     library: Vec<Families>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    namesake: Vec<Namesake>,
+}
+
+/// Versions that are not of a runtime but of another one with its name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Namesake {
+    family: String,
+    from: Version,
+    before: Version,
+    is: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -132,6 +145,12 @@ pub fn call(name: &str) -> Option<&'static Call> {
 /// Whether calls of that name are due at multiples of their span.
 pub fn is_at_fixed_rate(name: &str) -> bool {
     call(name).is_some_and(|call| call.fixed_rate)
+}
+
+/// The other runtime that has this version, if that runtime never had it: .NET Framework, for 4.8 of .NET.
+pub fn namesake(family: &str, version: &Version) -> Option<&'static str> {
+    let is_it = |one: &&Namesake| one.family == family && (&one.from..&one.before).contains(&version);
+    ALL.namesake.iter().find(is_it).map(|one| &*one.is)
 }
 
 /// The names of all calls of which something holds everywhere.

@@ -5,6 +5,8 @@
 //! `oversleep report RESULT --records` derived from a result.
 
 mod known;
+mod limits;
+mod passes;
 mod rule;
 mod version;
 mod wait;
@@ -18,8 +20,11 @@ use serde::{Deserialize, Serialize};
 use crate::{Clock, Platform};
 
 pub use known::{
-    Call, Thread, Trick, all, call, can_call_library, document, families, is_at_fixed_rate, names, read, tricks,
+    Call, Thread, Trick, all, call, can_call_library, document, families, is_at_fixed_rate, names, namesake, read,
+    tricks,
 };
+pub use limits::{Counts, Limit};
+pub use passes::Passes;
 pub use rule::Rule;
 pub use version::{Version, VersionError};
 pub use wait::{CallWait, wait};
@@ -60,9 +65,12 @@ pub struct Record {
     /// What it requests of Windows' timer resolution, and when.
     #[serde(default, skip_serializing_if = "Holds::is_nothing")]
     pub holds: Holds,
-    /// The longest span that it takes, and what a longer one becomes.
+    /// The shortest span that it takes, and what happens to a shorter one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overflow: Option<Overflow>,
+    pub shortest: Option<Limit>,
+    /// The longest span that it takes, and what happens to a longer one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest: Option<Limit>,
     /// The shortest span that it waits, in ms.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub least_ms: i64,
@@ -75,6 +83,9 @@ pub struct Record {
     /// The clock that decides whether its time is up, if that is not what ends its wait: it waits again until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_by: Option<String>,
+    /// When it is due by that clock.
+    #[serde(default, skip_serializing_if = "Counts::is_rounded")]
+    pub counts: Counts,
     /// What decides instead where that clock, a counter, is slow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with_slow_counter: Option<SlowCounter>,
@@ -105,6 +116,9 @@ pub struct Otherwise {
     pub wait: String,
     /// How it rounds before that.
     pub rounds: Rule,
+    /// The clock that then decides whether its time is up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_by: Option<String>,
 }
 
 /// What decides whether a call's time is up where a counter is slow.
@@ -144,16 +158,6 @@ impl Holds {
     fn is_nothing(&self) -> bool {
         *self == Holds::Nothing
     }
-}
-
-/// The longest span of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Overflow {
-    /// The longest span in ms.
-    pub longest_ms: i64,
-    /// What a longer one becomes.
-    pub becomes_ms: i64,
 }
 
 /// Which calls of a program of Linux stand for a call.
@@ -204,20 +208,6 @@ impl Evidence {
     }
 }
 
-/// What a call passes on, and to which wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passes<'a> {
-    /// Registry name of the wait.
-    pub wait: &'a str,
-    /// How it rounds.
-    pub rounds: Rule,
-    overflow: Option<Overflow>,
-    least: Nanos,
-    grid: Nanos,
-    long_grid: Nanos,
-    holds: Holds,
-}
-
 impl Record {
     /// Its runtime's name in `oversleep runtimes`.
     pub fn family(&self) -> &str {
@@ -229,15 +219,40 @@ impl Record {
         self.names.iter().find_map(|name| call(name)).map_or(Thread::default(), |call| call.thread)
     }
 
-    /// Its name among waits: `Thread.sleep@java-8`.
+    /// Its name among waits: `Thread.sleep@java-14-to-20`, `Thread.sleep@java-21-and-later`.
     pub fn wait_name(&self) -> String {
-        let version = self.from.as_ref().map(|from| format!("-{from}")).unwrap_or_default();
-        format!("{}@{}{version}", self.names[0], self.family())
+        format!("{}@{}", self.names[0], self.of_versions())
+    }
+
+    /// Its runtime and the versions that it is about: `java-14-to-20`, `python-3.9`.
+    fn of_versions(&self) -> String {
+        let Some(from) = &self.from else { return self.family().to_owned() };
+        let versions = match (self.evidence, &self.before) {
+            (Evidence::Measured, _) => from.to_string(),
+            (Evidence::Published, None) => format!("{from}-and-later"),
+            (Evidence::Published, Some(before)) => match before.preceding() {
+                Some(last) if last == *from => from.to_string(),
+                Some(last) => format!("{from}-to-{last}"),
+                None => format!("{from}-to-before-{before}"),
+            },
+        };
+        format!("{}-{versions}", self.family())
+    }
+
+    /// How it refuses that request, if it does.
+    pub fn refuses(&self, requested: Nanos) -> Option<&str> {
+        let too_short = self.shortest.as_ref().filter(|limit| requested < Nanos::from_millis(limit.ms));
+        let too_long = self.longest.as_ref().filter(|limit| requested >= Nanos::from_millis(limit.ms + 1));
+        too_short.or(too_long)?.refused.as_deref()
     }
 
     /// Whether it is about that version.
     pub fn covers(&self, version: &Version) -> bool {
         let Some(from) = &self.from else { return false };
+        let version = &version.counted(self.family());
+        if namesake(self.family(), version).is_some() {
+            return false;
+        }
         match self.evidence {
             Evidence::Measured => version.is_start_of(from),
             Evidence::Published => {
@@ -253,14 +268,21 @@ impl Record {
         self.covers(two) || other.covers(one)
     }
 
-    /// The clock that decides on that platform whether its time is up, if that is not what ends its wait.
-    pub fn due_by<'a>(&self, platform: &'a dyn Platform) -> Option<&'a dyn Clock> {
-        let clock = platform.clock(self.due_by.as_deref()?)?;
+    /// The clock that decides on that platform whether its time is up, if that is not what ends its wait. Where its
+    /// first wait is missing, it may be another one.
+    pub fn due_by<'a>(&self, platform: &'a dyn Platform, is_otherwise: bool) -> Option<&'a dyn Clock> {
+        let clock = platform.clock(self.due_clock(is_otherwise)?)?;
         let is_slow = |slow: &&SlowCounter| clock.stated_frequency_hz().is_some_and(|hz| hz < slow.below_hz);
         match self.with_slow_counter.as_ref().filter(is_slow) {
             Some(slow) => platform.clock(&slow.due_by),
             None => Some(clock),
         }
+    }
+
+    /// Registry name of that clock, unless it is too slow a counter.
+    pub fn due_clock(&self, is_otherwise: bool) -> Option<&str> {
+        let other = self.otherwise.as_ref().filter(|_| is_otherwise).and_then(|other| other.due_by.as_deref());
+        other.or(self.due_by.as_deref())
     }
 
     /// What it passes on, on a machine that has those waits.
@@ -270,59 +292,9 @@ impl Record {
             _ => (&self.wait, self.rounds),
         };
         let [least, grid, long_grid] = [self.least_ms, self.grid_ms, self.long_grid_ms].map(Nanos::from_millis);
-        Passes { wait, rounds, overflow: self.overflow, least, grid, long_grid, holds: self.holds }
-    }
-}
-
-impl Passes<'static> {
-    /// What passes on each request as this rule rounds it, without a runtime's other properties.
-    pub const fn rounding(rounds: Rule) -> Passes<'static> {
-        let none = Nanos::ZERO;
-        Passes { wait: "", rounds, overflow: None, least: none, grid: none, long_grid: none, holds: Holds::Nothing }
-    }
-}
-
-impl Passes<'_> {
-    /// Whether it holds a timer resolution during some waits.
-    pub fn may_hold(&self) -> bool {
-        self.holds != Holds::Nothing
-    }
-
-    /// Whether it holds one for its process's whole life.
-    pub fn always_holds(&self) -> bool {
-        self.holds == Holds::Always
-    }
-
-    /// What is passed on for requests that were rounded before.
-    #[must_use]
-    pub fn of_rounded(self) -> Self {
-        Passes { rounds: Rule::Exact, overflow: None, least: Nanos::ZERO, grid: Nanos::ZERO, ..self }
-    }
-
-    /// Whether it takes a span of any length, and changes it by its rule alone.
-    pub fn is_unlimited(&self) -> bool {
-        self.overflow.is_none() && self.least == Nanos::ZERO && self.grid == Nanos::ZERO
-    }
-
-    /// What the call that is made `now` passes on.
-    pub fn span(&self, requested: Nanos, now: Nanos) -> Nanos {
-        let span = match self.overflow {
-            Some(limit) if requested > Nanos::from_millis(limit.longest_ms) => Nanos::from_millis(limit.becomes_ms),
-            _ => self.rounds.passed(requested, now).max(self.least),
-        };
-        let is_long = self.long_grid > Nanos::ZERO && span >= self.grid;
-        let grid = if is_long { self.long_grid } else { self.grid };
-        if grid > Nanos::ZERO { (now + span).round_up_to(grid) - now } else { span }
-    }
-
-    /// The timer resolution that it holds on Windows while it passes on that span.
-    pub fn holds(&self, span: Nanos) -> Option<Nanos> {
-        let is_held = match self.holds {
-            Holds::Nothing => false,
-            Holds::UnlessTens => span.0 % Nanos::from_millis(10).0 != 0,
-            Holds::Always => true,
-        };
-        is_held.then_some(HELD)
+        let beyond =
+            self.longest.as_ref().and_then(|longest| Some([longest.ms, longest.becomes_ms?].map(Nanos::from_millis)));
+        Passes { wait, rounds, beyond, least, grid, long_grid, holds: self.holds, again: None, rest: rounds }
     }
 }
 
@@ -351,10 +323,11 @@ pub fn find<'a>(first: &'a [Record], os: &str, name: &str, version: Option<&Vers
 /// Whether a record is about `java`, or `java-17`.
 fn is_of(record: &Record, runtime: &str) -> bool {
     let rest = runtime.strip_prefix(record.family());
-    rest.is_some_and(|rest| match rest.strip_prefix('-') {
-        Some(version) => version.parse().is_ok_and(|version| record.covers(&version)),
-        None => rest.is_empty(),
-    })
+    runtime == record.of_versions()
+        || rest.is_some_and(|rest| match rest.strip_prefix('-') {
+            Some(version) => version.parse().is_ok_and(|version| record.covers(&version)),
+            None => rest.is_empty(),
+        })
 }
 
 /// The record behind a wait of a runtime in a result of a modelled machine: its runtime, versions and name there.

@@ -18,7 +18,9 @@ fn each_record_names_waits_that_exist_and_is_told_from_all_others() {
             assert!(waits::of(&record.system).iter().any(|info| info.name == wait), "{id}: no wait {wait}");
         }
         let slow = record.with_slow_counter.as_ref().map(|slow| &slow.due_by);
-        let clocks = record.due_by.iter().chain(slow).chain(record.own_clock.as_ref().map(|own| &own.clock));
+        let otherwise = record.otherwise.as_ref().and_then(|other| other.due_by.as_ref());
+        let clocks =
+            record.due_by.iter().chain(otherwise).chain(slow).chain(record.own_clock.as_ref().map(|own| &own.clock));
         for clock in clocks {
             assert!(crate::clocks::of(&record.system).iter().any(|info| info.name == clock), "{id}: no clock {clock}");
         }
@@ -78,6 +80,15 @@ fn a_version_decides_which_record_answers() {
     assert_ne!(id("Thread.sleep", "25"), Some("R05"));
     assert_eq!(id("Thread.sleep", "6"), None, "no source says what it did");
     assert_eq!(id("asyncio.sleep", "2.7"), None);
+    assert_eq!([id("Thread.sleep", "1.8.0_392"), id("Thread.sleep", "jdk-17.0.9")], [Some("R05"); 2]);
+    for (version, is_known) in
+        [("net8.0", true), (".NET 6", true), ("netcoreapp3.1", false), ("net48", false), ("4.8", false)]
+    {
+        let is_published = |id: &str| id.starts_with('R');
+        assert_eq!(id("Thread.Sleep", version).is_some_and(is_published), is_known, "{version}");
+    }
+    assert_eq!(id("Task.Delay", "4.8"), None, "the Framework is another runtime");
+    assert_eq!(namesake("dotnet", &"4.8".parse().unwrap()), Some(".NET Framework"));
     assert_eq!("3.9".parse::<Version>().unwrap().cmp(&"3.11".parse().unwrap()), std::cmp::Ordering::Less);
     assert!("3.x".parse::<Version>().is_err());
 }
@@ -88,6 +99,54 @@ fn a_call_holds_what_its_record_says_of_the_span_that_it_passes() {
     let passes = record.passes(|_| true);
     let ms = Nanos::from_millis;
     assert_eq!([1, 10, 15].map(|span| passes.holds(ms(span))), [Some(HELD), None, Some(HELD)]);
-    let limited = Passes { overflow: Some(Overflow { longest_ms: 100, becomes_ms: 1 }), ..passes };
+    let limited = Passes { beyond: Some([ms(100), ms(1)]), ..passes };
     assert_eq!([100, 101].map(|span| limited.span(ms(span), Nanos::ZERO)), [ms(100), ms(1)]);
+}
+
+#[test]
+fn the_name_of_a_record_says_its_versions() {
+    let name = |id: &str| all().iter().find(|record| record.id == id).expect(id).wait_name();
+    assert_eq!(name("R05"), "Thread.sleep@java-8-to-20");
+    assert_eq!(name("R25"), "Thread.sleep@java-21-and-later");
+    assert_eq!(name("R135"), "time.sleep@python-3.9");
+    assert_eq!(name("R66"), "time.Sleep@go-1.16-to-1.22");
+    assert_eq!(name("R107"), "SDL_Delay@sdl-2");
+    assert_eq!(name("R16"), "std::this_thread::sleep_for@cpp");
+    assert_eq!(name("java-17.0.15/LockSupport.parkUntil"), "LockSupport.parkUntil@java-17.0.15");
+    for record in all() {
+        let found = find(&[], &record.system, &record.wait_name(), None);
+        assert!(found.iter().any(|one| one.id == record.id), "{} is not found by its own name", record.wait_name());
+    }
+}
+
+#[test]
+fn a_record_that_waits_again_names_the_clock_by_which_it_does() {
+    let says = |record: &&Record| record.system == "windows" && record.note.contains(" again ");
+    for record in all().iter().filter(says) {
+        assert!(record.due_clock(false).is_some(), "{}: {}", record.id, record.note);
+    }
+    let counted = |counts: Counts| counts.passed(Nanos(1_900_000), Nanos(3_100_000)).0;
+    assert_eq!([Counts::Exactly, Counts::MillisecondsShown].map(counted), [1_200_000, 2_000_000]);
+    let passes = Passes::rounding(Rule::TruncatesToAtLeastOne);
+    let due = |counts| passes.due(counts, Nanos(1_900_000), Nanos::ZERO).0;
+    assert_eq!([Counts::Rounded, Counts::Exactly].map(due), [1_000_000, 1_900_000]);
+    assert_eq!([300_000, 1_900_000].map(|left| passes.again(Nanos(left)).0), [1_000_000, 1_000_000]);
+    assert_eq!(Passes::rounding(Rule::Truncates).again(Nanos(300_000)).0, 1_000_000, "it is never nothing");
+}
+
+#[test]
+fn a_span_that_a_call_does_not_take_is_refused() {
+    let refuses = |id: &str, ms: i64| {
+        let record = all().iter().find(|record| record.id == id).expect(id);
+        record.refuses(Nanos::from_millis(ms)).is_some()
+    };
+    let day = 86_400_000;
+    assert_eq!([24, 25].map(|days| refuses("R07", days * day)), [false, true]);
+    assert_eq!([25, 49, 50].map(|days| refuses("R50", days * day)), [false, false, true]);
+    let record = all().iter().find(|record| record.id == "R50").expect("PeriodicTimer");
+    assert_eq!(record.refuses(Nanos(999_999)), Some("throws ArgumentOutOfRangeException"));
+    assert!(!refuses("R50", 1) && !refuses("R19", 30 * day), "setTimeout takes it as 1 ms");
+    for limit in all().iter().flat_map(|record| record.shortest.iter().chain(&record.longest)) {
+        assert!(limit.becomes_ms.is_some() != limit.refused.is_some(), "{limit:?}");
+    }
 }

@@ -73,6 +73,11 @@ impl CallWait {
     pub fn passes(&self, platform: &SharedPlatform) -> Passes<'_> {
         self.record.passes(|name| is_there(platform, name))
     }
+
+    /// The clock by which it decides on that platform whether it waits again.
+    pub fn due_by<'a>(&self, platform: &'a SharedPlatform) -> Option<&'a dyn Clock> {
+        self.record.due_by(&**platform, self.passes(platform).wait != self.record.wait)
+    }
 }
 
 /// Whether the platform has a wait of that name that works.
@@ -118,20 +123,22 @@ impl Waiter for CallWaiter {
             let tunable = self.platform.tunable(RESOLUTION)?;
             tunable.apply(&Setting::Nanos(period)).1
         });
-        let due_by = self.record.due_by(&*self.platform);
-        let shown = || due_by.map(Clock::read);
+        let due_by = self.record.due_by(&*self.platform, self.is_otherwise);
+        let due = passes.due(self.record.counts, target.remaining, now);
         let hz = due_by.and_then(Clock::stated_frequency_hz).unwrap_or(1).max(1);
-        let (mut seen, mut passed) = (shown(), Nanos::ZERO);
+        let shown = || due_by.map(Clock::read);
+        let (mut seen, mut at, mut passed) = (shown(), Nanos::ZERO, Nanos::ZERO);
+        at += seen.map_or(Nanos::ZERO, |seen| between(0, seen, hz));
         let (mut left, mut from) = (span, now);
         let ended = loop {
             let ended = self.beneath.wait(Target { remaining: left, deadline: from + left });
             let read = shown();
-            passed = read.zip(seen).map_or(span, |(read, seen)| passed + between(seen, read, hz));
-            if passed >= span || !matches!(ended, WaitEnd::TimedOut) {
+            let after = at + read.zip(seen).map_or(Nanos::ZERO, |(read, seen)| between(seen, read, hz));
+            passed += self.record.counts.passed(at, after);
+            if due_by.is_none() || passed >= due || !matches!(ended, WaitEnd::TimedOut) {
                 break ended;
             }
-            // What is left is whole milliseconds again: these runtimes never ask for less.
-            (seen, left, from) = (read, Rule::RoundsUp.rounded(span - passed), self.platform.now());
+            (seen, at, left, from) = (read, after, passes.again(due - passed), self.platform.now());
         };
         drop(held);
         ended

@@ -67,7 +67,7 @@ pub const MACOS: &[WaitInfo] = &[
      clock moves it. That clock steps by microseconds. oversleep converts the deadline at each call, which counts \
      as part of the wait, and adds one microsecond, so that it is never early." },
     entry! { LOCKS: "cond-timedwait-relative" => "pthread_cond_timedwait_relative_np", since: "Mac OS X 10.4",
-    page: "https://github.com/apple-oss-distributions/libpthread", is_modelled: false,
+    page: "https://github.com/apple-oss-distributions/libpthread",
     "The condition variable's wait with a span instead of a time of day. The timed waits of Rust, Swift and \
      libc++ use it, because macOS's condition variables have no other clock. Setting the wall clock doesn't \
      affect it." },
