@@ -13,10 +13,9 @@ use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::SharedPlatform;
 use oversleep_system::runtime_calls::{CallWait, HELD, Passes, Version, find};
 
-pub use lateness::COUNT;
 pub(crate) use modelled::probes;
 pub use oversleep_system::runtime_calls::{
-    Evidence, Holds, Record, all as runtimes, document, families, systems, versions,
+    COUNT, Evidence, Holds, Record, all as runtimes, document, families, systems, versions,
 };
 
 /// The records of a result: one for each wait whose rule is known.
@@ -195,6 +194,12 @@ fn namesakes(record: &Record, name: &str) -> Option<String> {
     let ends = |known: &&str| known.strip_suffix(plain).is_some_and(|before| before.ends_with('.'));
     let names: BTreeSet<&str> = of_system.flat_map(|one| one.names.iter().map(String::as_str)).filter(ends).collect();
     let names: Vec<&str> = names.into_iter().collect();
+    let is_of_another = |one: &&Record| {
+        one.system == record.system && one.family() != record.family() && one.names.iter().any(|known| known == plain)
+    };
+    let others: BTreeSet<String> =
+        runtimes().iter().filter(is_of_another).map(|one| format!("{plain}@{}", one.family())).collect();
+    let names: Vec<&str> = names.into_iter().chain(others.iter().map(String::as_str)).collect();
     (!names.is_empty()).then(|| format!(" Other calls of that name can be asked as {}.", names.join(", ")))
 }
 
@@ -206,8 +211,12 @@ pub(crate) fn nothing_left(record: &Record, request: Nanos) -> String {
 /// Why a call's versions don't answer, or `None` if there is no such call.
 pub(crate) fn unknown_version(os: &str, name: &str, version: &Version) -> Option<String> {
     let known = versions(os, name);
-    (!known.is_empty())
-        .then(|| format!("what {name} does in version {version} is not known; known: {}", known.join("; ")))
+    let others = find(&[], os, name, None).into_iter().filter(|record| record.covers(version)).map(Record::wait_name);
+    let others: BTreeSet<String> = others.collect();
+    let others: Vec<String> = others.into_iter().map(|name| format!("; ask {name} for that runtime")).collect();
+    (!known.is_empty()).then(|| {
+        format!("what {name} does in version {version} is not known; known: {}{}", known.join("; "), others.concat())
+    })
 }
 
 #[cfg(test)]

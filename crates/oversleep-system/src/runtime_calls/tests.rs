@@ -91,3 +91,16 @@ fn a_call_holds_what_its_record_says_of_the_span_that_it_passes() {
     let limited = Passes { overflow: Some(Overflow { longest_ms: 100, becomes_ms: 1 }), ..passes };
     assert_eq!([100, 101].map(|span| limited.span(ms(span), Nanos::ZERO)), [ms(100), ms(1)]);
 }
+
+#[test]
+fn a_version_is_one_of_the_runtime_that_numbers_its_versions_so() {
+    let of = |name: &str, os: &str, version: &str| -> Vec<String> {
+        let version = version.parse().expect("a version");
+        find(&[], os, name, Some(&version)).iter().map(|record| record.wait_name()).collect()
+    };
+    assert_eq!(of("Task.Delay", "linux", "6"), [""; 0], "it is none of Mono 6.8");
+    assert_eq!(of("Task.Delay", "linux", "6.8"), ["Task.Delay@mono-6.8.0.105"]);
+    assert_eq!(of("Task.Delay@mono", "linux", "6"), ["Task.Delay@mono-6.8.0.105"]);
+    assert_eq!(of("Task.Delay", "windows", "6"), ["Task.Delay@dotnet-3"]);
+    assert_eq!(of("Thread.Sleep", "linux", "8"), ["Thread.Sleep@dotnet-5"]);
+}
