@@ -130,7 +130,7 @@ fn a_call_that_would_not_wait_says_what_it_does() {
         ("parkNanos(0)", "returns at once"),
         ("Object.wait(0)", "waits without end"),
         ("Thread.sleep(Duration.ofMillis(-5))", "throws IllegalArgumentException"),
-        ("self.stopped.wait(timeout=0.01)", "could be threading.Event.wait"),
+        ("self.stopped.wait(timeout=0.01)", "threading.Event.wait, threading.Condition.wait; write the one"),
         ("usleep(-1)", "is negative; write a span like 1ms"),
         ("Thread.sleep(3d)", "takes a whole number of ms, and Java refuses 3d there"),
         ("Thread.sleep(1.5)", "write a span like 1.5ms"),
