@@ -181,13 +181,20 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
 
 /// On a schedule if the wait can express the rest of a period. A schedule would hide the rounding of a wait that counts
 /// in milliseconds or ends on the tick, and the delay of one that is delayed by a share of its request, because less is
-/// left of a period that began late. Those run call by call, except a runtime's call that is on such a schedule itself.
+/// left of a period that began late. Those run call by call. A runtime's call has the pace of its programs, whatever wait
+/// it makes on a machine.
 fn natural_pace(info: &WaitInfo) -> Pace {
     use SlackRule::{ClassShare, KernelShare, Tick, TimerResolution};
+    if is_of_runtime(info.name) {
+        return runtime_calls::pace(info.name);
+    }
     let hides = matches!(info.slack, Tick | TimerResolution | ClassShare | KernelShare);
-    let is_fine = info.granularity.step <= Nanos(1_000) && !hides;
-    let is_scheduled = is_fine || runtime_calls::is_at_fixed_rate(info.name);
-    if is_scheduled { Pace::Periodic } else { Pace::BackToBack }
+    if info.granularity.step <= Nanos(1_000) && !hides { Pace::Periodic } else { Pace::BackToBack }
+}
+
+/// Whether a name among waits is that of a runtime's call: `Thread.sleep@java-8`.
+pub(crate) fn is_of_runtime(name: &str) -> bool {
+    name.contains('@')
 }
 
 impl Probe for WaitProbe {

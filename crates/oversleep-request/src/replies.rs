@@ -61,9 +61,11 @@ impl AskArgs {
                     ..usual
                 };
                 let answer = ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason));
+                let helps = answer.as_ref().map_or(Ok(Vec::new()), |answer| helps(&lab, &question, answer));
                 replies.push(Reply {
                     versions: answer.as_ref().ok().and_then(|answer| versions(&lab, &question, answer)),
-                    helps: answer.as_ref().map_or(Vec::new(), |answer| helps(&lab, &question, answer)),
+                    nothing_helps: helps.as_ref().err().cloned(),
+                    helps: helps.unwrap_or_default(),
                     machine: machine.clone(),
                     modelled: modelled.clone(),
                     changes: changes.clone(),
@@ -94,6 +96,7 @@ impl AskArgs {
             under: Vec::new(),
             answer: Err(refusal.to_string()),
             helps: Vec::new(),
+            nothing_helps: None,
             versions: None,
         }
     }

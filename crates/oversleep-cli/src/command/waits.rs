@@ -69,7 +69,7 @@ pub struct Waits {
     limit: LimitArgs,
 
     /// How waits follow one another [default: periodic; back-to-back for waits that count in milliseconds or end on a
-    /// tick]
+    /// tick, and for a runtime's calls that have no rate]
     #[arg(long, value_enum, help_heading = AMOUNT)]
     pace: Option<PaceArg>,
 

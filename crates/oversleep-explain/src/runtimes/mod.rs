@@ -8,7 +8,7 @@ pub mod rule;
 use oversleep_record::label::{self, Ended};
 use oversleep_record::series::{Quantity, Runtime, Status};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
-use oversleep_system::runtime_calls::{Record, behind};
+use oversleep_system::runtime_calls::{Record, behind, call};
 
 use instrument::{Validity, fault_of_clock};
 use rule::{NoRule, Point, Ruling, Zero};
@@ -139,6 +139,16 @@ impl<'a> RuntimeWait<'a> {
     /// Whether none of it could be measured.
     pub fn is_unavailable(&self) -> bool {
         self.series.iter().all(|series| !series.has_values())
+    }
+
+    /// What makes it end closer to its time where a model was asked, or why nothing does.
+    pub fn advice(&self) -> Option<String> {
+        self.series.iter().find_map(|series| series.label(label::ADVICE))
+    }
+
+    /// Whether programs can make that wait: some functions belong to the runtime alone.
+    pub fn is_public(&self) -> bool {
+        call(self.name).is_none_or(|call| !call.internal)
     }
 
     /// Garbage collections while it was measured; `None` where the runtime doesn't count them.

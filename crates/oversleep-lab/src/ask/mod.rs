@@ -13,7 +13,7 @@ mod versions;
 
 pub use answer::{Answer, Cited, Meaning, NoAnswer};
 pub(crate) use calls::{beneath, in_registry_names};
-pub use help::{Help, helps};
+pub use help::{Help, advise, helps};
 pub use measured::ask;
 pub use question::{Question, QuestionError, Subject, setting};
 pub use versions::{Versions, versions};

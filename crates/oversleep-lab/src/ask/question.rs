@@ -71,9 +71,12 @@ impl FromStr for Subject {
     fn from_str(text: &str) -> Result<Subject, QuestionError> {
         let wrong = |why: String| QuestionError { text: text.to_owned(), why };
         let typed = spans::bare(text);
-        let (verb, rest) = typed.split_once('(').ok_or_else(|| wrong(FORMS.to_owned()))?;
-        let argument = rest.strip_suffix(')').ok_or_else(|| wrong("the closing parenthesis is missing".to_owned()))?;
-        let (verb, argument) = (verb.trim(), argument.trim());
+        if !typed.contains('(') {
+            return Err(wrong(FORMS.to_owned()));
+        }
+        let split = spans::split(typed);
+        let (verb, argument) = split.ok_or_else(|| wrong("the closing parenthesis is missing".to_owned()))?;
+        let verb = verb.as_str();
         let name = |what: &str| {
             if is_call(argument) {
                 Ok(argument.to_owned())
@@ -104,8 +107,8 @@ impl FromStr for Subject {
                 if let Some((_, why)) = UNTIMED.iter().find(|(name, _)| wait.ends_with(name)) {
                     return Err(wrong((*why).to_owned()));
                 }
-                let wait = &*spans::canonical(wait);
-                let request = spans::read(wait, argument).map_err(|error| wrong(spans::refusal(wait, &error)))?;
+                let wait = &*spans::canonical(wait, argument).map_err(wrong)?;
+                let request = spans::read(wait, argument).map_err(wrong)?;
                 let shortest = Nanos(i64::from(!runtime_calls::call(wait).is_some_and(|call| call.takes_zero)));
                 if !(shortest..=REQUEST_MAX).contains(&request) {
                     return Err(wrong(
@@ -199,7 +202,7 @@ impl Question {
     pub fn of(subject: Subject) -> Question {
         let count = if matches!(subject, Subject::ForkJoin { .. }) { FORK_JOIN_COUNT } else { COUNT };
         let pace = match &subject {
-            Subject::Wait { name, .. } if runtime_calls::is_at_fixed_rate(name) => Some(Pace::Periodic),
+            Subject::Wait { name, .. } => Some(runtime_calls::pace(name)).filter(|pace| *pace != Pace::BackToBack),
             _ => None,
         };
         Question {
@@ -279,7 +282,6 @@ mod tests {
             ("sleep", "write a question like sleep(1ms)"),
             ("sleep(1ms", "closing parenthesis"),
             ("nanosleep(0ms)", "takes 1ns to 60 days"),
-            ("parkNanos(0)", "takes 1ns to 60 days"),
             ("handoff(event)", "oversleep handoff NAME"),
             ("sleep(1500h)", "takes 1ns to 60 days"),
             ("step()", "the name of a clock"),

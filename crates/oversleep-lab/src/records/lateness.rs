@@ -2,13 +2,11 @@
 //! start: beside others it would meet other phases of clocks, grids and ticks.
 
 use oversleep_measure::{Bench, Limit, Measured, Plan, Probe, SeriesRecorder};
+use oversleep_record::samples::Samples;
 use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable, label};
 use oversleep_system::SharedPlatform;
-use oversleep_system::runtime_calls::{Evidence, Record, is_at_fixed_rate};
-
-/// How many values an answer has by default: enough for p99.
-pub const COUNT: u64 = 1_000;
+use oversleep_system::runtime_calls::{COUNT, Evidence, Record, pace};
 
 /// Measures a wait alone on a machine: the machine, the wait's registry name, and the plan.
 pub(crate) type Alone = fn(SharedPlatform, &str, Plan) -> Result<Series, Unavailable>;
@@ -30,6 +28,21 @@ pub(super) fn series_of(record: &Record, experiment: ExperimentId, quantity: Qua
     series
 }
 
+/// The samples that are kept of a call: a run has hundreds of calls, the histogram of each has all values, and the machine
+/// gives the same again.
+const SAMPLES_MAX: usize = 100;
+
+/// The first of these samples.
+fn first(samples: &Samples, max: usize) -> Samples {
+    let mut kept = Samples::with_capacity(max.min(samples.len()));
+    let is_missed = |at: u64| samples.missed_runs.iter().any(|[first, length]| (first..first + length).contains(&at));
+    for ((at, start_ns), value) in (0..).zip(samples.start_ns.iter()).zip(samples.value.iter()) {
+        kept.push(max, start_ns, value, is_missed(at));
+    }
+    kept.beyond_cap += samples.beyond_cap;
+    kept
+}
+
 /// One request of a runtime's call.
 pub(super) struct Lateness {
     platform: SharedPlatform,
@@ -49,7 +62,7 @@ impl Lateness {
         alone: Alone,
     ) -> Lateness {
         let wait = record.wait_name();
-        let pace = if is_at_fixed_rate(&wait) { Pace::Periodic } else { Pace::BackToBack };
+        let pace = pace(&wait);
         let count = match plan.limit {
             Some(Limit::Count(count)) => count,
             _ => COUNT,
@@ -112,9 +125,25 @@ impl Probe for Lateness {
         measured.series.push(match alone {
             Some(Ok(alone)) => {
                 let Series { experiment, key, subject, runtime, rounded_ns, labels, .. } = own;
-                Series { experiment, key, subject, runtime, rounded_ns, labels, split: None, ..alone }
+                let samples = first(&alone.samples, SAMPLES_MAX);
+                Series { experiment, key, subject, runtime, rounded_ns, labels, samples, split: None, ..alone }
             }
             _ => own,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_samples_are_kept_and_the_others_counted() {
+        let mut all = Samples::with_capacity(4);
+        (0..4).for_each(|at| all.push(4, at, 10 * at, at == 1 || at == 3));
+        let kept = first(&all, 2);
+        assert_eq!((kept.value.iter().collect::<Vec<_>>(), kept.beyond_cap), (vec![0, 10], 2));
+        assert_eq!((kept.missed_runs.iter().collect::<Vec<_>>(), kept.fault()), (vec![[1, 1]], None));
+        assert_eq!(first(&all, 9), all);
     }
 }

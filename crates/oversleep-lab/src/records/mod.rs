@@ -13,10 +13,9 @@ use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::SharedPlatform;
 use oversleep_system::runtime_calls::{CallWait, Counts, HELD, Passes, Version, find, namesake};
 
-pub use lateness::COUNT;
 pub(crate) use modelled::probes;
 pub use oversleep_system::runtime_calls::{
-    Evidence, Holds, Record, all as runtimes, document, families, systems, versions,
+    COUNT, Evidence, Holds, Record, all as runtimes, document, families, systems, versions,
 };
 
 /// The records of a result: one for each wait whose rule is known.
@@ -198,6 +197,12 @@ fn namesakes(record: &Record, name: &str) -> Option<String> {
     let ends = |known: &&str| known.strip_suffix(plain).is_some_and(|before| before.ends_with('.'));
     let names: BTreeSet<&str> = of_system.flat_map(|one| one.names.iter().map(String::as_str)).filter(ends).collect();
     let names: Vec<&str> = names.into_iter().collect();
+    let is_of_another = |one: &&Record| {
+        one.system == record.system && one.family() != record.family() && one.names.iter().any(|known| known == plain)
+    };
+    let others: BTreeSet<String> =
+        runtimes().iter().filter(is_of_another).map(|one| format!("{plain}@{}", one.family())).collect();
+    let names: Vec<&str> = names.into_iter().chain(others.iter().map(String::as_str)).collect();
     (!names.is_empty()).then(|| format!(" Other calls of that name can be asked as {}.", names.join(", ")))
 }
 
@@ -218,8 +223,13 @@ pub(crate) fn unknown_version(os: &str, name: &str, version: &Version) -> Option
     let records = find(&[], os, name, None);
     let other = records.iter().find_map(|record| namesake(record.family(), version));
     let other = other.map(|other| format!(" ({other}, which is another runtime)")).unwrap_or_default();
-    (!known.is_empty())
-        .then(|| format!("what {name} does in version {version}{other} is not known; known: {}", known.join("; ")))
+    let others = records.into_iter().filter(|record| record.covers(version)).map(Record::wait_name);
+    let others: BTreeSet<String> = others.collect();
+    let others: Vec<String> = others.into_iter().map(|name| format!("; ask {name} for that runtime")).collect();
+    (!known.is_empty()).then(|| {
+        let others = others.concat();
+        format!("what {name} does in version {version}{other} is not known; known: {}{others}", known.join("; "))
+    })
 }
 
 #[cfg(test)]

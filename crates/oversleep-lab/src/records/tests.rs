@@ -135,6 +135,28 @@ fn advice_names_a_better_call_of_the_same_runtime_on_every_machine() {
     assert!(advised > 20, "{advised}");
 }
 
+#[test]
+fn every_late_call_of_a_result_has_advice_or_the_reason_why_none_helps() {
+    const LATE_NS: i64 = 2_000_000;
+    let mut advised = 0;
+    for machine in ["windows-7", "windows-11", "wine-8", "linux-hz250", "macos-14-m1"] {
+        let lab = lab(machine);
+        let plan = Plan { requests: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(12)), ..Plan::default() };
+        let mut file = run_on(&lab, CommandName::Runtimes, &[ExperimentId::R1], plan);
+        crate::ask::advise(&lab, &mut file);
+        for series in file.series.iter().filter(|series| series.runtime.is_some() && series.has_values()) {
+            let what = format!("{machine} {} of {}", series.subject, series.runtime.as_ref().expect("a runtime"));
+            let advice = series.label(label::ADVICE);
+            let is_late = series.distribution.p50().is_some_and(|late| late > LATE_NS);
+            assert!(!is_late || advice.is_some(), "{what}");
+            let Some(advice) = advice else { continue };
+            assert!(!advice.contains("runtime."), "{what}: nobody can call that: {advice}");
+            advised += 1;
+        }
+    }
+    assert!(advised > 100, "{advised}");
+}
+
 /// A wait of a runtime that truncates, and one that ends on its own grid.
 fn result() -> ResultFile {
     let mut sheet = oversleep_record::testing::Sheet::linux();

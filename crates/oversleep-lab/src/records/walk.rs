@@ -99,6 +99,30 @@ fn values(series: &Series) -> Vec<f64> {
     values
 }
 
+/// `ask` and `waits NAME`, each as it is without an option but the request: the same pace, and each value.
+fn defaults_are_the_same(os: &str) {
+    let mut compared = 0;
+    for (turn, (name, machine)) in machines(os).into_iter().enumerate() {
+        let lab = || Laboratory::on(Sim::start(machine.clone()));
+        // Of all calls, each machine gets some: every call meets several machines.
+        for record in
+            of(os).enumerate().filter(|(at, _)| (at + turn).is_multiple_of(TURNS[0])).map(|(_, record)| record)
+        {
+            let request = Nanos::from_millis(1);
+            let what = format!("{name} {}", record.wait_name());
+            let usual = Question::of(Subject::Wait { name: record.wait_name(), request });
+            let Ok(answer) = ask(&lab(), &usual) else { continue };
+            let plan = Plan { subjects: vec![record.wait_name()], requests: vec![request], ..Plan::default() };
+            let file = run_on(&lab(), CommandName::Waits, &[ExperimentId::B5], plan);
+            let series = file.series.iter().find(|series| series.subject == record.wait_name()).expect(&what);
+            assert_eq!(series.pace, Some(usual.pace.unwrap_or(Pace::BackToBack)), "{what}");
+            assert_eq!(values(series), answer.values_ns(), "{what}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 30, "{compared}");
+}
+
 /// `ask` and `waits NAME` at the same pace: each value is the same.
 fn asks_and_waits_are_the_same(os: &str) {
     let mut compared = 0;
@@ -196,6 +220,21 @@ fn one_call_is_the_same_wait_however_it_is_asked_on_linux() {
 #[test]
 fn one_call_is_the_same_wait_however_it_is_asked_on_macos() {
     asks_and_waits_are_the_same("macos");
+}
+
+#[test]
+fn ask_and_waits_have_the_same_defaults_on_windows() {
+    defaults_are_the_same("windows");
+}
+
+#[test]
+fn ask_and_waits_have_the_same_defaults_on_linux() {
+    defaults_are_the_same("linux");
+}
+
+#[test]
+fn ask_and_waits_have_the_same_defaults_on_macos() {
+    defaults_are_the_same("macos");
 }
 
 #[test]

@@ -3,13 +3,14 @@
 use oversleep_record::series::Quantity;
 use oversleep_record::stats::VALUES_MIN;
 use oversleep_record::{ExperimentId, Nanos};
-use oversleep_system::{Family, Platform, SlackRule, WaitInfo};
+use oversleep_system::{Family, Platform, SlackRule, WaitInfo, runtime_calls};
 
 use super::choose;
 use crate::composed_waits::find_wait;
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
+use crate::wait_probe::is_of_runtime;
 use crate::{Amount, WaitProbe};
 
 pub(super) static B5: Experiment = Experiment {
@@ -20,7 +21,7 @@ pub(super) static B5: Experiment = Experiment {
              argument can express what is left of a period runs on absolute deadlines one request apart; a deadline \
              that passed while the thread was away is recorded, never skipped. A wait that counts in milliseconds, \
              ends on a tick or is delayed by a share of its request runs call by call, because a schedule would hide \
-             that. What was passed to the call after rounding is recorded apart from the request. At 1 ms, some \
+             that. So does a runtime's call, unless it is one at a fixed rate. What was passed to the call after rounding is recorded apart from the request. At 1 ms, some \
              additional waits are observed more closely, and their lateness is split into timer, run queue and return. In \
              a survey, requests above 1 ms show how calls round, so several waits are measured at once, begun one after the \
              other; the simplest sleep and timers are measured alone, except at 100 ms, where sleeps are compared with others. \
@@ -51,7 +52,13 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         let is_compared = info.family == Family::Sleep && info.slack == SlackRule::ThreadSlack;
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_compared || is_plain_sleep);
         for requested in plan.requests_or(&own) {
-            let mut amount = amount(plan, requested, shows_share);
+            let mut amount = match plan.depth {
+                // A question has as many.
+                Depth::Normal if platform.time_is_virtual() && is_of_runtime(info.name) => {
+                    Amount { count: runtime_calls::COUNT, time: Nanos::MAX, rounds: 1 }
+                }
+                _ => amount(plan, requested, shows_share),
+            };
             if is_survey(plan) && info.slack == SlackRule::Tick && requested < COMMON_REQUEST {
                 // The same ticks end it as end the common request.
                 amount = Amount { count: TICKS, rounds: 3, ..amount };

@@ -150,9 +150,12 @@ pub const TIMER: Label<String> = Label::named("timer");
 pub const REQUEST: Label<Request> = Label::named("request");
 /// A condition of the runtime's own: an option or a trick that was published as a remedy.
 pub const VARIANT: Label<String> = Label::named("variant");
+/// What makes a late call of a runtime end closer to its time on that modelled machine, or why nothing does.
+pub const ADVICE: Label<String> = Label::named("advice");
 
 /// The labels that describe the outcome or the amount of a measurement, and not what was measured.
-pub const OUTCOMES: [&str; 5] = [CALLS.name(), GRANTED.name(), ENDED.name(), COLLECTIONS.name(), CPU.name()];
+pub const OUTCOMES: [&str; 6] =
+    [CALLS.name(), GRANTED.name(), ENDED.name(), COLLECTIONS.name(), CPU.name(), ADVICE.name()];
 
 /// A type that can be the value of a label.
 pub trait LabelValue: Sized {

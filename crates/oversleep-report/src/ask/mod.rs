@@ -33,6 +33,8 @@ pub struct Reply {
     pub answer: Result<Answer, String>,
     /// What would make the wait end closer to its time, as tried on that model.
     pub helps: Vec<Help>,
+    /// Why nothing would, if the wait is late.
+    pub nothing_helps: Option<String>,
     /// The version of the runtime whose call it is, and what other versions answer.
     pub versions: Option<Versions>,
 }
@@ -79,6 +81,10 @@ pub fn text(replies: &[Reply], width: usize) -> String {
         for reply in group.iter().filter(|reply| !reply.helps.is_empty()) {
             let on = if group.len() > 1 { format!(" on {}", reply.machine) } else { String::new() };
             page.hanging("  helps", longest + 4, &format!("tried{on}: {}", reply.tried()));
+        }
+        for (reply, why) in group.iter().filter_map(|reply| Some((reply, reply.nothing_helps.as_ref()?))) {
+            let on = if group.len() > 1 { format!("on {}: ", reply.machine) } else { String::new() };
+            page.hanging("  helps", longest + 4, &format!("{on}nothing: {why}"));
         }
         let cited = group.iter().filter_map(|reply| reply.answer.as_ref().ok()).flat_map(Answer::sources);
         for source in places(cited.map(|cited| cited.source.as_str())) {
@@ -242,6 +248,9 @@ impl Reply {
                     let help = |help: &Help| json!({ "what": help.what, "p50_ns": help.p50_ns });
                     document["helps"] = self.helps.iter().map(help).collect();
                 }
+                if let Some(why) = &self.nothing_helps {
+                    document["nothing_helps"] = json!(why);
+                }
                 document["quantity"] = json!(self.quantity());
                 document["count"] = json!(answer.count());
                 document["mean_ns"] = json!(answer.mean_ns());
@@ -308,6 +317,7 @@ mod tests {
             under: Vec::new(),
             answer: Ok(answer),
             helps: Vec::new(),
+            nothing_helps: None,
             versions: None,
         }
     }
@@ -315,6 +325,9 @@ mod tests {
     #[test]
     fn what_helps_stands_in_every_form_that_has_sentences() {
         let help = Help { what: "slack 1 ns".to_owned(), p50_ns: 1_010_000.0 };
+        let nothing = Reply { nothing_helps: Some("its clock does".to_owned()), ..reply() };
+        assert_eq!(nothing.document()["nothing_helps"], "its clock does");
+        assert_eq!(view(&[nothing]).summary, ["Nothing helps on linux-hz250: its clock does."]);
         let replies = [Reply { helps: vec![help], ..reply() }];
         assert!(crate::terminal::without_styles(&text(&replies, 100)).contains("tried: slack 1 ns: 1.01 ms"));
         assert_eq!(view(&replies).summary, ["What helps, tried on linux-hz250: slack 1 ns: 1.01 ms."]);

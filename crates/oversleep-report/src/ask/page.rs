@@ -84,8 +84,11 @@ fn headlines(replies: &[Reply]) -> Vec<Headline> {
     if all.len() > HEADLINES_MAX { Vec::new() } else { all }
 }
 
-/// What would make the wait end closer to its time, in a sentence.
+/// What would make the wait end closer to its time, or why nothing does, in a sentence.
 fn helps(reply: &Reply) -> Option<String> {
+    if let Some(why) = &reply.nothing_helps {
+        return Some(format!("Nothing helps on {}: {why}.", reply.machine));
+    }
     (!reply.helps.is_empty()).then(|| format!("What helps, tried on {}: {}.", reply.machine, reply.tried()))
 }
 

@@ -30,6 +30,7 @@ fn refused() -> Reply {
         under: Vec::new(),
         answer: Err("it has no such wait, and no other".to_owned()),
         helps: Vec::new(),
+        nothing_helps: None,
         versions: None,
     }
 }

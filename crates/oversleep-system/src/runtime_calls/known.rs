@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use oversleep_record::series::Pace;
 use serde::{Deserialize, Serialize};
 
 use super::{Evidence, Record, Version};
@@ -27,6 +28,7 @@ static ALL: LazyLock<File> = LazyLock::new(|| {
         all.call.extend(read.call);
         all.library.extend(read.library);
         all.namesake.extend(read.namesake);
+        all.edge.extend(read.edge);
     }
     all.record.iter_mut().for_each(complete);
     all
@@ -45,6 +47,8 @@ struct File {
     library: Vec<Families>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     namesake: Vec<Namesake>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    edge: Vec<Edge>,
 }
 
 /// Versions that are not of a runtime but of another one with its name.
@@ -72,6 +76,9 @@ pub struct Call {
     /// The unit of a number without one; without it, a number alone means nothing.
     #[serde(default)]
     pub unit: Option<String>,
+    /// The span that it waits where programs give it none.
+    #[serde(default)]
+    pub alone: Option<String>,
     /// Whether programs give it a span of zero, for which it may wait nevertheless.
     #[serde(default)]
     pub takes_zero: bool,
@@ -82,6 +89,25 @@ pub struct Call {
     /// What the thread does in it.
     #[serde(default)]
     pub thread: Thread,
+    /// Whether it is a function that the runtime alone can call.
+    #[serde(default)]
+    pub internal: bool,
+}
+
+/// What calls do with spans that are no waits: as in "with a negative span, Thread.sleep throws …".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edge {
+    /// The names of the calls.
+    pub names: Vec<String>,
+    /// What they do with a span of zero.
+    #[serde(default)]
+    pub zero: Option<String>,
+    /// What they do with a negative one.
+    #[serde(default)]
+    pub negative: Option<String>,
+    /// Where that is said.
+    pub source: String,
 }
 
 /// What the thread does in a call.
@@ -130,6 +156,11 @@ pub fn tricks() -> &'static [Trick] {
     &ALL.trick
 }
 
+/// What is known of spans that are no waits.
+pub fn edges() -> &'static [Edge] {
+    &ALL.edge
+}
+
 /// All entries about calls.
 #[cfg(test)]
 pub(super) fn calls() -> &'static [Call] {
@@ -151,6 +182,15 @@ pub fn is_at_fixed_rate(name: &str) -> bool {
 pub fn namesake(family: &str, version: &Version) -> Option<&'static str> {
     let is_it = |one: &&Namesake| one.family == family && (&one.from..&one.before).contains(&version);
     ALL.namesake.iter().find(is_it).map(|one| &*one.is)
+}
+
+/// How many values a model gives of a call, unless somebody chooses otherwise: enough for p99.
+pub const COUNT: u64 = 1_000;
+
+/// How calls of that name follow one another, unless somebody chooses otherwise: at their rate if they have one, and else each
+/// when the one before has ended, as in a program that waits in a loop.
+pub fn pace(name: &str) -> Pace {
+    if is_at_fixed_rate(name) { Pace::Periodic } else { Pace::BackToBack }
 }
 
 /// The names of all calls of which something holds everywhere.

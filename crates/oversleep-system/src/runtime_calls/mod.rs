@@ -4,6 +4,7 @@
 //! before, and what it holds meanwhile. `runtime-calls/*.toml` has records from sources; `measured.toml` has those that
 //! `oversleep report RESULT --records` derived from a result.
 
+mod find;
 mod known;
 mod limits;
 mod passes;
@@ -11,17 +12,15 @@ mod rule;
 mod version;
 mod wait;
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-
 use oversleep_record::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::{Clock, Platform};
 
+pub use find::{behind, find, systems, versions};
 pub use known::{
-    Call, Thread, Trick, all, call, can_call_library, document, families, is_at_fixed_rate, names, namesake, read,
-    tricks,
+    COUNT, Call, Edge, Thread, Trick, all, call, can_call_library, document, edges, families, is_at_fixed_rate, names,
+    namesake, pace, read, tricks,
 };
 pub use limits::{Counts, Limit};
 pub use passes::Passes;
@@ -219,6 +218,11 @@ impl Record {
         self.names.iter().find_map(|name| call(name)).map_or(Thread::default(), |call| call.thread)
     }
 
+    /// Whether programs can call it.
+    pub fn is_public(&self) -> bool {
+        !self.names.iter().filter_map(|name| call(name)).any(|call| call.internal)
+    }
+
     /// Its name among waits: `Thread.sleep@java-14-to-20`, `Thread.sleep@java-21-and-later`.
     pub fn wait_name(&self) -> String {
         format!("{}@{}", self.names[0], self.of_versions())
@@ -296,60 +300,6 @@ impl Record {
             self.longest.as_ref().and_then(|longest| Some([longest.ms, longest.becomes_ms?].map(Nanos::from_millis)));
         Passes { wait, rounds, beyond, least, grid, long_grid, holds: self.holds, again: None, rest: rounds }
     }
-}
-
-/// The records of that call on that system that are about a version, or all: the one that answers first, which is the
-/// newest that a source states. A result's own records, `first`, take precedence. If names differ only in case and none
-/// matches exactly, those are meant. A name may end in `@RUNTIME` or `@RUNTIME-VERSION`.
-pub fn find<'a>(first: &'a [Record], os: &str, name: &str, version: Option<&Version>) -> Vec<&'a Record> {
-    let (name, runtime) = name.split_once('@').map_or((name, None), |(name, runtime)| (name, Some(runtime)));
-    let of_runtime = |record: &&Record| runtime.is_none_or(|runtime| is_of(record, runtime));
-    let named = |fits: &dyn Fn(&str) -> bool| -> Vec<&'a Record> {
-        let is_it = |record: &&Record| record.system == os && record.names.iter().any(|known| fits(known));
-        let mut own: Vec<&Record> = first.iter().filter(is_it).filter(of_runtime).collect();
-        let mut others: Vec<&Record> = all().iter().filter(is_it).filter(of_runtime).collect();
-        others.sort_by_key(|record| (record.evidence != Evidence::Published, std::cmp::Reverse(record.from.clone())));
-        own.append(&mut others);
-        own
-    };
-    let mut found = named(&|known| known == name);
-    if found.is_empty() {
-        found = named(&|known| known.eq_ignore_ascii_case(name));
-    }
-    found.retain(|record| version.is_none_or(|version| record.covers(version)));
-    found
-}
-
-/// Whether a record is about `java`, or `java-17`.
-fn is_of(record: &Record, runtime: &str) -> bool {
-    let rest = runtime.strip_prefix(record.family());
-    runtime == record.of_versions()
-        || rest.is_some_and(|rest| match rest.strip_prefix('-') {
-            Some(version) => version.parse().is_ok_and(|version| record.covers(&version)),
-            None => rest.is_empty(),
-        })
-}
-
-/// The record behind a wait of a runtime in a result of a modelled machine: its runtime, versions and name there.
-pub fn behind(os: &str, family: &str, versions: &str, name: &str) -> Option<&'static Record> {
-    let is_named = |record: &Record| record.names[0] == name || record.id.ends_with(&format!("/{name}"));
-    let is_it = |record: &&Record| record.system == os && record.family() == family && record.versions == versions;
-    all().iter().filter(is_it).find(|record| is_named(record))
-}
-
-/// The systems for which a record translates that call.
-pub fn systems(name: &str) -> Vec<&'static str> {
-    let name = name.split_once('@').map_or(name, |(name, _)| name);
-    let is_named = |record: &&Record| record.names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    let systems: BTreeSet<&str> = all().iter().filter(is_named).map(|record| &*record.system).collect();
-    systems.into_iter().collect()
-}
-
-/// The versions of that call on that system for which a record exists, in words.
-pub fn versions(os: &str, name: &str) -> Vec<Cow<'static, str>> {
-    let found = find(&[], os, name, None);
-    let versions: BTreeSet<String> = found.iter().map(|one| format!("{} {}", one.family(), one.versions)).collect();
-    versions.into_iter().map(Cow::Owned).collect()
 }
 
 #[cfg(test)]

@@ -150,3 +150,16 @@ fn a_span_that_a_call_does_not_take_is_refused() {
         assert!(limit.becomes_ms.is_some() != limit.refused.is_some(), "{limit:?}");
     }
 }
+
+#[test]
+fn a_version_is_one_of_the_runtime_that_numbers_its_versions_so() {
+    let of = |name: &str, os: &str, version: &str| -> Vec<String> {
+        let version = version.parse().expect("a version");
+        find(&[], os, name, Some(&version)).iter().map(|record| record.wait_name()).collect()
+    };
+    assert_eq!(of("Task.Delay", "linux", "6"), [""; 0], "it is none of Mono 6.8");
+    assert_eq!(of("Task.Delay", "linux", "6.8"), ["Task.Delay@mono-6.8.0.105"]);
+    assert_eq!(of("Task.Delay@mono", "linux", "6"), ["Task.Delay@mono-6.8.0.105"]);
+    assert_eq!(of("Task.Delay", "windows", "6"), ["Task.Delay@dotnet-6"]);
+    assert_eq!(of("Thread.Sleep", "linux", "8"), ["Thread.Sleep@dotnet-5-to-8"]);
+}

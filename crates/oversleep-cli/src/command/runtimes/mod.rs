@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use oversleep_lab::ask::advise;
 use oversleep_lab::{Request, records};
 use oversleep_measure::{Plan, Progress, RuntimePlan, Step, StopFlag, experiment};
 use oversleep_record::series::{Quantity, Runtime, Series, Status};
@@ -215,7 +216,7 @@ impl Runtimes {
             },
             ..args
         };
-        measuring::run(args, &self.output, Files::AsAsked)
+        measuring::run_and(args, &self.output, Files::AsAsked, |lab, _, _, file| advise(lab, file))
     }
 }
 

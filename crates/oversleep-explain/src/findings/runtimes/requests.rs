@@ -53,6 +53,7 @@ pub(super) fn of_rule(file: &ResultFile, rules: &[Rule]) -> Checked {
     let figure = example.map(|series| format!(": {}", took(series))).unwrap_or_default();
     let exact = all
         .iter()
+        .filter(|(wait, _)| wait.is_public())
         .find(|(wait, other)| wait.runtime == first.runtime && other.rule == Rule::Exact && !other.is_early());
     let cure = example.zip(exact).and_then(|(series, (wait, _))| {
         let same = wait.at(series.requested_ns?)?;
@@ -104,14 +105,18 @@ pub(super) fn ticks(file: &ResultFile) -> Checked {
     };
     let better = all
         .iter()
-        .filter(|other| other.goes_with(wait) && other.clock_fault.is_none())
+        .filter(|other| other.goes_with(wait) && other.clock_fault.is_none() && other.is_public())
         .filter_map(|other| Some((other, other.at(series.requested_ns?).filter(|one| one.has_values())?)))
         .filter(|(_, other)| is_gain(p50(series).0, p50(other).0))
         .min_by_key(|(_, other)| p50(other));
     let better = better.map_or_else(String::new, |(other, with)| {
         let request = with.requested_ns.unwrap_or_default();
-        format!("; {} for the same request took {}", other.name, request + p50(with))
+        // Another version's call is no cure for a program of this one.
+        let version = if other.runtime == wait.runtime { "" } else { &format!(" of {}", other.runtime) };
+        format!("; {}{version} for the same request took {}", other.name, request + p50(with))
     });
+    // A modelled machine tried what helps there: a setting, too, and a newer version.
+    let better = wait.advice().map_or(better, |advice| format!("; what helps a wait of 1 ms: {advice}"));
     let others = found.len() - 1;
     let more = if others == 0 { String::new() } else { format!("; {others} more wait so") };
     // The figures come first: a narrow terminal shows no more of a long name than there is room for.

@@ -98,7 +98,32 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let table = columns
         .table("Median lateness by the duration requested, and what the runtime makes of a request", rows.clone())
         .map(|table| Table { needs_all: true, ..table });
-    section.tables(table).notes(unclear(&rows))
+    section.tables(table).notes(unclear(&rows)).notes(advice(&rows))
+}
+
+/// The most pieces of advice that are notes. The result has all.
+const ADVICE_MAX: usize = 8;
+
+/// What makes late calls end closer to their time on a modelled machine, those of one advice together.
+fn advice(rows: &[Row]) -> Vec<String> {
+    let mut by_advice: Vec<(String, Vec<String>)> = Vec::new();
+    for wait in rows.iter().filter_map(Row::wait) {
+        let Some(advice) = wait.advice() else { continue };
+        let name = format!("{} of {}", wait.name, wait.runtime);
+        match by_advice.iter_mut().find(|(known, _)| *known == advice) {
+            Some((_, names)) => names.push(name),
+            None => by_advice.push((advice, vec![name])),
+        }
+    }
+    let more = by_advice.len().saturating_sub(ADVICE_MAX);
+    let sentence = |(advice, names): &(String, Vec<String>)| {
+        let others = names.len() - 1;
+        let others = if others == 0 { String::new() } else { format!(" and {others} more") };
+        format!("What helps {}{others}, for 1 ms: {advice}.", names[0])
+    };
+    let all = by_advice.iter().take(ADVICE_MAX).map(sentence);
+    all.chain((more > 0).then(|| format!("The result has {more} more; name a runtime to see those of its calls.")))
+        .collect()
 }
 
 fn rule(wait: &RuntimeWait<'_>) -> Cell {

@@ -1,0 +1,75 @@
+//! Records by the names of calls and by versions.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::{Evidence, Record, Version, all};
+
+/// The records of that call on that system that are about a version, or all: the one that answers first, which is the
+/// newest that a source states. A result's own records, `first`, take precedence. If names differ only in case and none
+/// matches exactly, those are meant. A name may end in `@RUNTIME` or `@RUNTIME-VERSION`.
+pub fn find<'a>(first: &'a [Record], os: &str, name: &str, version: Option<&Version>) -> Vec<&'a Record> {
+    let (name, runtime) = name.split_once('@').map_or((name, None), |(name, runtime)| (name, Some(runtime)));
+    let of_runtime = |record: &&Record| runtime.is_none_or(|runtime| is_of(record, runtime));
+    let named = |fits: &dyn Fn(&str) -> bool| -> Vec<&'a Record> {
+        let is_it = |record: &&Record| record.system == os && record.names.iter().any(|known| fits(known));
+        let mut own: Vec<&Record> = first.iter().filter(is_it).filter(of_runtime).collect();
+        let mut others: Vec<&Record> = all().iter().filter(is_it).filter(of_runtime).collect();
+        others.sort_by_key(|record| (record.evidence != Evidence::Published, std::cmp::Reverse(record.from.clone())));
+        own.append(&mut others);
+        own
+    };
+    let mut found = named(&|known| known == name);
+    if found.is_empty() {
+        found = named(&|known| known.eq_ignore_ascii_case(name));
+    }
+    if let Some(version) = version {
+        let family = if runtime.is_some() { None } else { numbered(&found, version) };
+        found.retain(|record| record.covers(version) && family.is_none_or(|family| record.family() == family));
+    }
+    found
+}
+
+/// The runtime whose version that is, of those that have the call: the first one that numbers its versions so on any system.
+/// A version 6 of a call of .NET is none of Mono 6.8, even where nothing is known of .NET 6.
+fn numbered<'a>(found: &[&'a Record], version: &Version) -> Option<&'a str> {
+    let same_call = |one: &Record, other: &Record| {
+        one.family() == other.family() && one.names.iter().any(|name| other.names.contains(name))
+    };
+    let has = |record: &&&Record| {
+        record.covers(version) || all().iter().any(|one| same_call(one, record) && one.covers(version))
+    };
+    found.iter().find(has).map(|record| record.family())
+}
+
+/// Whether a record is about `java`, or `java-17`.
+fn is_of(record: &Record, runtime: &str) -> bool {
+    let rest = runtime.strip_prefix(record.family());
+    runtime == record.of_versions()
+        || rest.is_some_and(|rest| match rest.strip_prefix('-') {
+            Some(version) => version.parse().is_ok_and(|version| record.covers(&version)),
+            None => rest.is_empty(),
+        })
+}
+
+/// The record behind a wait of a runtime in a result of a modelled machine: its runtime, versions and name there.
+pub fn behind(os: &str, family: &str, versions: &str, name: &str) -> Option<&'static Record> {
+    let is_named = |record: &Record| record.names[0] == name || record.id.ends_with(&format!("/{name}"));
+    let is_it = |record: &&Record| record.system == os && record.family() == family && record.versions == versions;
+    all().iter().filter(is_it).find(|record| is_named(record))
+}
+
+/// The systems for which a record translates that call.
+pub fn systems(name: &str) -> Vec<&'static str> {
+    let name = name.split_once('@').map_or(name, |(name, _)| name);
+    let is_named = |record: &&Record| record.names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let systems: BTreeSet<&str> = all().iter().filter(is_named).map(|record| &*record.system).collect();
+    systems.into_iter().collect()
+}
+
+/// The versions of that call on that system for which a record exists, in words.
+pub fn versions(os: &str, name: &str) -> Vec<Cow<'static, str>> {
+    let found = find(&[], os, name, None);
+    let versions: BTreeSet<String> = found.iter().map(|one| format!("{} {}", one.family(), one.versions)).collect();
+    versions.into_iter().map(Cow::Owned).collect()
+}
