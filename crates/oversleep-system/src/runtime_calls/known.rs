@@ -168,8 +168,8 @@ pub fn is_at_fixed_rate(name: &str) -> bool {
 /// How many values a model gives of a call, unless somebody chooses otherwise: enough for p99.
 pub const COUNT: u64 = 1_000;
 
-/// How calls of that name follow one another, unless somebody chooses otherwise: at their rate if they have one, and else each
-/// when the one before has ended, as in a program that waits in a loop.
+/// How calls of that name follow one another, unless somebody chooses otherwise: at their rate if they have one, and
+/// else each when the one before has ended, as in a program that waits in a loop.
 pub fn pace(name: &str) -> Pace {
     if is_at_fixed_rate(name) { Pace::Periodic } else { Pace::BackToBack }
 }
