@@ -187,8 +187,8 @@ pub fn namesake(family: &str, version: &Version) -> Option<&'static str> {
 /// How many values a model gives of a call, unless somebody chooses otherwise: enough for p99.
 pub const COUNT: u64 = 1_000;
 
-/// How calls of that name follow one another, unless somebody chooses otherwise: at their rate if they have one, and else each
-/// when the one before has ended, as in a program that waits in a loop.
+/// How calls of that name follow one another, unless somebody chooses otherwise: at their rate if they have one, and
+/// else each when the one before has ended, as in a program that waits in a loop.
 pub fn pace(name: &str) -> Pace {
     if is_at_fixed_rate(name) { Pace::Periodic } else { Pace::BackToBack }
 }
