@@ -69,8 +69,8 @@ pub fn of_windows(file: &ResultFile) -> Vec<String> {
 const RECORDED: &str = "Another tool recorded the kernel's events. What a `timespec` requests is not among them: such a wait \
     counts from its timer's deadline, and its request is read from the timer, up to 3 µs short. A CPU quota looks like \
     waiting for a CPU.";
-const RECORDED_SCHEDULER: &str = "The recording has the scheduler's events alone. They show how long threads waited for a CPU after \
-    waking up, whatever woke them; how late their timers were is not recorded.";
+const RECORDED_SCHEDULER: &str = "The recording has the scheduler's events alone. They show how long threads waited for a CPU \
+    after waking up, whatever woke them; how late their timers were is not recorded.";
 const RECORDED_WINDOWS: &str = "Windows' records don't hold what a call requests, so lateness counts from the interrupt that \
     ended the wait, and the tick that it waited for isn't seen. State what the program meant: --want 1ms.";
 const RECORDED_WANTED: &str = "Windows' records don't hold what a call requests, so lateness counts from what you state: from \
