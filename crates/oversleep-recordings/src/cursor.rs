@@ -4,7 +4,7 @@ use std::io;
 
 use crate::source::Source;
 
-/// How much is read at once.
+/// How much is read at once, unless one says otherwise.
 const WINDOW: usize = 1 << 18;
 
 /// Little-endian numbers of a record in memory; 0 bytes where it ends.
@@ -57,12 +57,18 @@ pub struct Cursor<'a> {
     source: &'a dyn Source,
     at: u64,
     window: Vec<u8>,
+    window_size: usize,
     used: usize,
 }
 
 impl<'a> Cursor<'a> {
     pub fn new(source: &'a dyn Source, at: u64) -> Cursor<'a> {
-        Cursor { source, at, window: Vec::new(), used: 0 }
+        Cursor::with_window(source, at, WINDOW)
+    }
+
+    /// One that reads that much at once.
+    pub fn with_window(source: &'a dyn Source, at: u64, window_size: usize) -> Cursor<'a> {
+        Cursor { source, at, window: Vec::new(), window_size, used: 0 }
     }
 
     /// Another place of the same source.
@@ -99,7 +105,7 @@ impl<'a> Cursor<'a> {
             self.window.drain(..self.used);
             self.used = 0;
             let have = self.window.len();
-            let left = self.source.size().saturating_sub(self.at).min(count.max(WINDOW) as u64) as usize;
+            let left = self.source.size().saturating_sub(self.at).min(count.max(self.window_size) as u64) as usize;
             self.window.resize(left, 0);
             let read = self.source.read_at(self.at + have as u64, &mut self.window[have..])?;
             self.window.truncate(have + read);

@@ -100,6 +100,30 @@ fn a_trace_of_windows_is_a_result_like_any_other() {
 }
 
 #[test]
+fn a_recording_of_the_scheduler_alone_says_what_it_shows() {
+    let home = Home::new();
+    let all = include_str!("../../../oversleep-recordings/tests/recorded/tracefs.txt");
+    let shown = |events: &[&str]| {
+        let is_kept = |line: &&str| events.iter().any(|event| line.contains(&format!(" {event}: ")));
+        let some: String = all.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
+        std::fs::write(home.path().join("some.txt"), some).unwrap();
+        let shown = home.run(["why", "some.txt"]).fine().stdout;
+        shown.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let switches = shown(&["sched_switch"]);
+    assert!(switches.contains("Undecided: the recording doesn't show when threads wait."), "{switches}");
+    for shown in [switches, shown(&["sched_switch", "sched_wakeup"])] {
+        assert!(shown.contains("The recording has the scheduler's events alone."), "{shown}");
+        assert!(
+            shown.contains("timer:hrtimer_start") && shown.contains("`oversleep why --how-to-record linux` prints"),
+            "{shown}"
+        );
+        assert!(shown.contains(" wake-ups · recorded by tracefs") && !shown.contains("by their timer"), "{shown}");
+        assert!(!shown.contains("computed from the parts"), "{shown}");
+    }
+}
+
+#[test]
 fn a_result_comes_through_a_pipe_too() {
     let home = Home::new();
     home.run(["why", &recording(), "--out", "a.json", "--quiet"]).fine();

@@ -17,6 +17,7 @@ mod without;
 mod tests;
 
 use oversleep_record::finding::{Advice, Finding, Severity, Verdict as Found};
+use oversleep_record::observed::By;
 use oversleep_record::part::Part;
 use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
@@ -188,8 +189,11 @@ impl Verdict {
 
 /// Whether a recording without events of waits was read for what else it tells.
 fn lacks_waits(file: &ResultFile) -> bool {
-    let missing = file.observation.iter().flat_map(|observation| &observation.losses.missing);
-    file.series.is_empty() && missing.into_iter().any(|what| ["CSwitch", "ReadyThread"].contains(&&**what))
+    // Without expiries, the clock of a text is not told.
+    const NEEDED: [&str; 4] = ["CSwitch", "ReadyThread", "timer:hrtimer_start", "timer:hrtimer_expire_entry"];
+    let recording = file.observation.iter().filter(|observation| observation.by == By::Recorder);
+    let mut missing = recording.flat_map(|observation| &observation.losses.missing);
+    file.series.is_empty() && missing.any(|what| NEEDED.contains(&&**what))
 }
 
 /// Whether it waits for a time at all.

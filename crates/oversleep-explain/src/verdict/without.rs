@@ -40,9 +40,12 @@ impl Without {
     /// a tenth, or if not all waits are known.
     pub(super) fn of(file: &ResultFile, kinds: &[Kind<'_>], part: Part, is_tick: bool) -> Option<Without> {
         // Of a selection, those that would no longer be late would not be selected either.
-        let is_selection = file.observation.as_ref()?.left_out != 0;
+        let observation = file.observation.as_ref()?;
+        let is_selection = observation.left_out != 0;
+        // Of waits for a CPU that alone were recorded, nothing would be left.
+        let is_all = [Part::Timer, Part::Slack, Part::Ret].iter().all(|part| observation.unseen.contains(part));
         let is_split = |kind: &Kind<'_>| kind.split.count() == kind.count();
-        if is_selection || matches!(part, Part::Unattributed | Part::Timer) || !kinds.iter().all(is_split) {
+        if is_selection || is_all || matches!(part, Part::Unattributed | Part::Timer) || !kinds.iter().all(is_split) {
             return None;
         }
         let all = pooled(kinds);

@@ -127,6 +127,8 @@ impl Handlers {
         match what.handler() {
             Some((bit, true)) => self.0 |= bit,
             Some((bit, false)) => self.0 &= !bit,
+            // None of these happens within a handler: its end is missing, or wasn't recorded at all.
+            None if matches!(what, What::Switch { .. } | What::Enter { .. } | What::Exit { .. }) => self.0 = 0,
             None => {}
         }
     }

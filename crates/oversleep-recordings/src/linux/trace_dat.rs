@@ -25,6 +25,8 @@ const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 const HEAD_MAX: usize = 64 << 20;
 /// How much of it is read first.
 const HEAD_FIRST: usize = 1 << 20;
+/// How much of each CPU's events is read at once: a machine may have thousands of CPUs.
+const CPU_WINDOW: usize = 1 << 15;
 /// The largest pages that a kernel has.
 const PAGE_MAX: u32 = 1 << 16;
 
@@ -250,7 +252,7 @@ impl<'a> TraceDat<'a> {
         if number >= CPUS_MAX || self.cpus.len() >= CPUS_MAX as usize {
             return Err(Fault::Damaged("it states too many CPUs".to_owned()));
         }
-        let mut cursor = Cursor::new(source, at);
+        let mut cursor = Cursor::with_window(source, at, CPU_WINDOW);
         let mut chunks = None;
         let mut is_broken = false;
         if is_compressed && size != 0 {
@@ -342,9 +344,10 @@ fn chunk(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>, Fault> {
     let Some(mut sizes) = cursor.peek(8)?.map(Bytes) else { return Ok(None) };
     let (Some(packed), Some(whole)) = (sizes.u32(), sizes.u32()) else { return Ok(None) };
     cursor.pass(8);
-    let Some(bytes) = cursor.peek(packed as usize)? else { return Ok(None) };
-    let whole = zstd::whole(bytes, whole as usize);
-    cursor.pass(packed as usize);
+    let packed = packed as usize;
+    let Some(bytes) = (if packed <= HEAD_MAX { cursor.peek(packed)? } else { None }) else { return Ok(None) };
+    let whole = zstd::whole(bytes, (whole as usize).min(HEAD_MAX));
+    cursor.pass(packed);
     Ok(whole)
 }
 

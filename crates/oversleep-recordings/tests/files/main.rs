@@ -123,6 +123,16 @@ fn what_a_file_lacks_is_in_no_wait() {
     assert!(refused.to_string().contains("sched:sched_switch"), "{refused}");
 }
 
+/// A handler whose end isn't recorded ends with the next call or switch.
+#[test]
+fn the_ends_of_handlers_may_be_missing() {
+    let all = waits(TRACE_6).len();
+    for lacks in ["local_timer_exit", "softirq_exit"] {
+        let count = waits(&lacking(TRACE_6, lacks)).len();
+        assert!(count > all * 9 / 10, "{lacks}: {count} of {all}");
+    }
+}
+
 #[test]
 fn without_calls_and_timers_waits_for_a_cpu_remain() {
     let (meta, all) = results(&lacking(&lacking(TRACE_6, "sys_enter"), "hrtimer_start"));

@@ -96,15 +96,50 @@ pub fn zipped(bytes: &[u8]) -> Vec<u8> {
         body.extend_from_slice(piece);
         packed.extend(record(81, &body));
     }
+    with_records(bytes, &packed)
+}
+
+/// A perf.data with other records.
+fn with_records(bytes: &[u8], records: &[u8]) -> Vec<u8> {
+    let (data, length) = (u64_at(bytes, 40), u64_at(bytes, 48));
     let mut file = bytes[..data].to_vec();
-    file[48..56].copy_from_slice(&(packed.len() as u64).to_le_bytes());
+    file[48..56].copy_from_slice(&(records.len() as u64).to_le_bytes());
     let table = data + length;
-    let shift = packed.len() as i64 - length as i64;
-    file.extend(packed);
+    let shift = records.len() as i64 - length as i64;
+    file.extend(records);
     for entry in bytes[table..table + 64].chunks(16) {
         file.extend_from_slice(&(u64_at(entry, 0) as i64 + shift).to_le_bytes());
         file.extend_from_slice(&entry[8..]);
     }
     file.extend_from_slice(&bytes[table + 64..]);
     file
+}
+
+/// A perf.data with its first records only.
+pub fn few_records(bytes: &[u8]) -> Vec<u8> {
+    let data = u64_at(bytes, 40);
+    let mut end = data;
+    while end < data + 24_000 {
+        end += usize::from(u16::from_le_bytes([bytes[end + 6], bytes[end + 7]]));
+    }
+    with_records(bytes, &bytes[data..end])
+}
+
+/// A trace.dat of version 6 with the first pages of each CPU only.
+pub fn few_pages(bytes: &[u8]) -> Vec<u8> {
+    const SIZE: usize = 3 * PAGE;
+    let table = bytes.windows(10).position(|window| window == b"flyrecord\0").unwrap() + 10;
+    let places = [0, 16].map(|cpu| (table + cpu, u64_at(bytes, table + cpu)));
+    let mut few = bytes[..places[0].1].to_vec();
+    for (entry, place) in places {
+        let begin = few.len() as u64;
+        few[entry..entry + 16].copy_from_slice(&[begin, SIZE as u64].map(u64::to_le_bytes).concat());
+        few.extend_from_slice(&bytes[place..place + SIZE]);
+    }
+    few
+}
+
+/// The first lines of a text.
+pub fn few_lines(bytes: &[u8]) -> Vec<u8> {
+    bytes.split_inclusive(|&byte| byte == b'\n').take(120).flatten().copied().collect()
 }

@@ -1,5 +1,7 @@
 //! What tests of every kind of file need.
 
+pub mod damage;
+
 use oversleep_recordings::Opened;
 use oversleep_why::{Machine, Wait};
 

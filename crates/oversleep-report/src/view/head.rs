@@ -109,8 +109,13 @@ pub fn run(file: &ResultFile) -> Vec<String> {
     }
     if let Some(observation) = &file.observation {
         let (by_timer, otherwise) = observed::counts(file);
-        parts.push(observed::by_timer(by_timer));
-        parts.push(format!("{} for another reason", grouped(otherwise)));
+        match limits::is_of_scheduler(observation) {
+            true => parts.push(counted(by_timer, "wake-up")),
+            false => {
+                parts.push(observed::by_timer(by_timer));
+                parts.push(format!("{} for another reason", grouped(otherwise)));
+            }
+        }
         parts.extend(observation.want_ns.map(|want| format!("the program meant {want}")));
         parts.extend(observation.recorder.as_ref().map(|recorder| format!("recorded by {recorder}")));
         return parts;
@@ -188,6 +193,7 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
         warnings.extend(imported.notes.iter().cloned());
     }
     warnings.extend(limits::of_windows(file));
+    warnings.extend(limits::of_scheduler(file));
     warnings.extend(observed::cut_off(file));
     if file.completion == Completion::Interrupted {
         warnings.push("Interrupted: the run was stopped early. All values measured up to then are valid.".to_owned());

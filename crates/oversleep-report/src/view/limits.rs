@@ -16,7 +16,8 @@ pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
     let unseen: Vec<&str> = observation.unseen.iter().map(|part| part.name()).collect();
     let unseen = (!unseen.is_empty()).then(|| format!("Not recorded: {}.", unseen.join(", ")));
     let missing = &observation.losses.missing;
-    let lacks = lacks(observation, "").filter(|_| !is_of_windows(file, observation));
+    let is_below_head = is_of_windows(file, observation) || is_of_scheduler(observation);
+    let lacks = lacks(observation, way(observation)).filter(|_| !is_below_head);
     let missing = (observation.by != By::Recorder && !missing.is_empty())
         .then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
     by.iter().map(|&limit| limit.to_owned()).chain(unseen).chain(lacks).chain(missing).collect()
@@ -31,8 +32,30 @@ fn lacks(observation: &Observation, way: &str) -> Option<String> {
     let missing = &observation.losses.missing;
     (observation.by == By::Recorder && !missing.is_empty()).then(|| {
         let missing = missing.join(", ");
-        format!("The recording lacks {missing}. `oversleep why --how-to-record{way}` prints what records them.")
+        format!("The recording lacks {missing}. `oversleep why --how-to-record {way}` prints what records them.")
     })
+}
+
+/// Whether a recording has the scheduler's events alone: it shows who waited for a CPU after waking up, whatever woke it.
+pub fn is_of_scheduler(observation: &Observation) -> bool {
+    let lacks = |name: &str| observation.losses.missing.iter().any(|missing| missing == name);
+    let lacks_calls = ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"].into_iter().any(lacks);
+    observation.by == By::Recorder && lacks("timer:hrtimer_start") && lacks_calls
+}
+
+/// What such a recording shows, and what it lacks: every figure depends on it.
+pub fn of_scheduler(file: &ResultFile) -> Vec<String> {
+    let Some(observation) = file.observation.as_ref().filter(|of| is_of_scheduler(of)) else { return Vec::new() };
+    std::iter::once(RECORDED_SCHEDULER.to_owned()).chain(lacks(observation, way(observation))).collect()
+}
+
+/// How to record with the same tool, as `--how-to-record` names it.
+fn way(observation: &Observation) -> &'static str {
+    match observation.recorder.as_deref() {
+        Some(recorder) if recorder.starts_with("trace-cmd") => "trace-cmd",
+        Some("Perfetto") => "android",
+        _ => "linux",
+    }
 }
 
 /// What a recording of Windows is read for, and what it lacks: every figure depends on it.
@@ -40,12 +63,14 @@ pub fn of_windows(file: &ResultFile) -> Vec<String> {
     let Some(observation) = file.observation.as_ref().filter(|of| is_of_windows(file, of)) else { return Vec::new() };
     let meant = if observation.want_ns.is_some() { RECORDED_WANTED } else { RECORDED_WINDOWS };
     let meant = (!file.series.is_empty()).then(|| meant.to_owned());
-    meant.into_iter().chain(lacks(observation, " windows")).collect()
+    meant.into_iter().chain(lacks(observation, "windows")).collect()
 }
 
 const RECORDED: &str = "Another tool recorded the kernel's events. What a `timespec` requests is not among them: such a wait \
     counts from its timer's deadline, and its request is read from the timer, up to 3 µs short. A CPU quota looks like \
     waiting for a CPU.";
+const RECORDED_SCHEDULER: &str = "The recording has the scheduler's events alone. They show how long threads waited for a CPU \
+    after waking up, whatever woke them; how late their timers were is not recorded.";
 const RECORDED_WINDOWS: &str = "Windows' records don't hold what a call requests, so lateness counts from the interrupt that \
     ended the wait, and the tick that it waited for isn't seen. State what the program meant: --want 1ms.";
 const RECORDED_WANTED: &str = "Windows' records don't hold what a call requests, so lateness counts from what you state: from \

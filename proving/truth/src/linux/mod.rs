@@ -1,10 +1,12 @@
 //! What is injected, what programs do, and what the split says of it.
 
 mod cost;
+mod counts;
 mod inject;
 mod memory;
 mod observe;
 mod program;
+mod recorders;
 mod replay;
 mod scenarios;
 mod victim;
@@ -45,8 +47,9 @@ pub fn main() -> ExitCode {
     for (name, scenario) in scenarios::all().filter(|(name, _)| is_named(name)) {
         tell(name, scenario());
     }
-    // These take a release build, and only by name.
-    for (name, check) in cost::ALL.iter().filter(|(name, _)| args.iter().any(|arg| name.starts_with(arg.as_str()))) {
+    // Costs take a release build, the others take other programs; all are checked only by name.
+    let by_name = cost::ALL.iter().chain(recorders::ALL).chain(counts::ALL);
+    for (name, check) in by_name.filter(|(name, _)| args.iter().any(|arg| name.starts_with(arg.as_str()))) {
         tell(name, check());
     }
     for (name, ended) in scenarios::calls(is_named) {

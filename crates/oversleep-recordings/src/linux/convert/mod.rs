@@ -227,9 +227,7 @@ impl Converter {
     fn on_point(&mut self, point: &Point) {
         let Point { t, cpu, tid, .. } = *point;
         self.see(point);
-        if point.what.handler().is_some() {
-            self.cpu(cpu).handlers.see(&point.what);
-        }
+        self.cpu(cpu).handlers.see(&point.what);
         match point.what {
             What::Switch { from, is_runnable, to } => self.on_switch(point, from, is_runnable, to),
             What::Waking { task, cpu } => {

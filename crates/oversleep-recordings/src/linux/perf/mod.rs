@@ -30,6 +30,8 @@ const HEAD_MAX: u64 = 64 << 20;
 /// The most points that wait for earlier ones.
 const WAITING_MAX: usize = 1 << 18;
 const ATTRS_MAX: usize = 65_536;
+/// The most ids that are kept of all events: each event has one for each CPU, and several may state the same place.
+const IDS_MAX: usize = 1 << 20;
 
 /// Kinds of records.
 const HEADER_ATTR: u32 = 64;
@@ -150,7 +152,7 @@ impl Perf<'_> {
         }
         self.cursor = Cursor::new_at(&self.cursor, *data);
         self.end = data.saturating_add(*data_size);
-        let mut at = *attrs;
+        let (mut at, mut room) = (*attrs, IDS_MAX);
         for _ in 0..(attrs_size / attr_size).min(ATTRS_MAX as u64) {
             cursor.seek(at);
             let attr = cursor.peek(attr_size as usize)?.ok_or(Fault::CutOff)?;
@@ -159,10 +161,11 @@ impl Perf<'_> {
             self.head.clock = clock(attr.1).unwrap_or(&self.head.clock).to_owned();
             let place = Bytes(ids).u64().ok_or(Fault::CutOff)?;
             ids = &ids[8..];
-            let size = Bytes(ids).u64().ok_or(Fault::CutOff)?.min(1 << 20) as usize;
+            let size = Bytes(ids).u64().ok_or(Fault::CutOff)?.min(8 * room as u64) as usize;
             cursor.seek(place);
             let mut ids = Bytes(cursor.peek(size)?.unwrap_or_default());
             attr.0.ids = std::iter::from_fn(|| ids.u64()).collect();
+            room -= attr.0.ids.len();
             self.attrs.push(attr.0);
             at = at.saturating_add(attr_size);
         }

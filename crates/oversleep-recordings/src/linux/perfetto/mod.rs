@@ -26,14 +26,17 @@ pub const FORMAT: Format =
 /// Fields of `TracePacket`.
 const FTRACE: u32 = 1;
 const PROCESS_TREE: u32 = 2;
+const SEQUENCE: u32 = 10;
 const DROPPED: u32 = 42;
 const SYSTEM_INFO: u32 = 45;
 const COMPRESSED: u32 = 50;
 /// A trace's first packet has one of these: events, who wrote it and when, clocks, the configuration, the mark of a stream,
 /// the system, compressed packets.
-const FIRST: [u32; 10] = [FTRACE, PROCESS_TREE, 3, 6, 8, 10, 33, 36, SYSTEM_INFO, COMPRESSED];
+const FIRST: [u32; 10] = [FTRACE, PROCESS_TREE, 3, 6, 8, SEQUENCE, 33, 36, SYSTEM_INFO, COMPRESSED];
 /// The largest packet, also unpacked.
 const PACKET_MAX: usize = 64 << 20;
+/// The most pairs of a CPU and a sequence.
+const LANES_MAX: usize = 4 * CPUS_MAX as usize;
 /// How many packets are kept unpacked.
 const UNPACKED_MAX: usize = 8;
 /// The head of a packet: its field's number, and its size.
@@ -43,20 +46,26 @@ struct Perfetto<'a> {
     head: Head,
     source: &'a dyn Source,
     events: Events,
-    cpus: Vec<Cpu>,
+    lanes: Vec<Lane>,
     order: BinaryHeap<Reverse<(u64, usize)>>,
     names: Vec<Point>,
     unpacked: VecDeque<(u64, Vec<u8>)>,
+    /// The point that was told last.
+    before: Option<Point>,
     is_broken: bool,
 }
 
-/// A CPU's events.
+/// A CPU's events of one sequence of packets: each data source of ftrace has its own, and only within one are they in the
+/// order of time.
 #[derive(Default)]
-struct Cpu {
-    number: u16,
+struct Lane {
+    cpu: u16,
+    sequence: u64,
     /// Where its packets are.
     places: Vec<Place>,
     at: usize,
+    /// Packets before the next one were dropped.
+    has_lost: bool,
     points: VecDeque<Point>,
     running: Task,
     last: u64,
@@ -100,16 +109,15 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
         head: Head::of("Perfetto"),
         source,
         events: Events::default(),
-        cpus: Vec::new(),
+        lanes: Vec::new(),
         order: BinaryHeap::new(),
         names: Vec::new(),
         unpacked: VecDeque::new(),
+        before: None,
         is_broken: false,
     };
     file.head.clock = "boot".to_owned();
     let mut cursor = Cursor::new(source, 0);
-    // CPUs whose next packet comes after a loss.
-    let mut lost = Vec::new();
     while cursor.at() < source.size() {
         let at = cursor.at();
         let left = usize::try_from(source.size() - at).unwrap_or(usize::MAX);
@@ -125,20 +133,20 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
             break;
         };
         match packet.field(COMPRESSED) {
-            None => file.index(packet, Place::new(at, 0, false), &mut lost),
+            None => file.index(packet, Place::new(at, 0, false)),
             Some(packed) => {
                 let Some(whole) = inflated(packed.bytes()) else {
                     file.is_broken = true;
                     break;
                 };
                 for (number, (_, packet)) in Message::new(&whole).enumerate() {
-                    file.index(Message::new(packet.bytes()), Place::new(at, number as u64, false), &mut lost);
+                    file.index(Message::new(packet.bytes()), Place::new(at, number as u64, false));
                 }
             }
         }
         cursor.pass(size);
     }
-    for at in 0..file.cpus.len() {
+    for at in 0..file.lanes.len() {
         file.refill(at)?;
     }
     Ok(Box::new(file))
@@ -159,11 +167,15 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
 
 impl Perfetto<'_> {
     /// Remembers where a packet is, and what it says of the whole trace.
-    fn index(&mut self, packet: Message<'_>, place: Place, lost: &mut Vec<u16>) {
-        let is_dropped = packet.field(DROPPED).is_some_and(|dropped| dropped.number() != 0);
+    fn index(&mut self, packet: Message<'_>, place: Place) {
+        let sequence = packet.field(SEQUENCE).map_or(0, Value::number);
+        // The first packet of a sequence says so, too: none of its lanes is known yet.
+        if packet.field(DROPPED).is_some_and(|dropped| dropped.number() != 0) {
+            self.lanes.iter_mut().filter(|lane| lane.sequence == sequence).for_each(|lane| lane.has_lost = true);
+        }
         for (field, value) in packet {
             match field {
-                FTRACE => self.index_bundle(value.bytes(), place, is_dropped, lost),
+                FTRACE => self.index_bundle(value.bytes(), place, sequence),
                 PROCESS_TREE => self.processes(Message::new(value.bytes())),
                 SYSTEM_INFO => {
                     let Some(names) = Message::new(value.bytes()).field(1).map(|names| Message::new(names.bytes()))
@@ -179,8 +191,8 @@ impl Perfetto<'_> {
         }
     }
 
-    /// Remembers where a CPU's events are.
-    fn index_bundle(&mut self, bundle: &[u8], place: Place, is_dropped: bool, lost: &mut Vec<u16>) {
+    /// Remembers where a lane's events are.
+    fn index_bundle(&mut self, bundle: &[u8], place: Place, sequence: u64) {
         const CLOCKS: [&str; 5] = ["boot", "unknown", "global", "local", "mono_raw"];
         self.events.describe(bundle);
         let bundle = Message::new(bundle);
@@ -189,20 +201,17 @@ impl Perfetto<'_> {
             self.head.clock = (*clock).to_owned();
         }
         let number = last(bundle::CPU).unwrap_or(0);
-        if number >= u64::from(CPUS_MAX) {
+        let known = self.lanes.iter().position(|lane| u64::from(lane.cpu) == number && lane.sequence == sequence);
+        if number >= u64::from(CPUS_MAX) || known.is_none() && self.lanes.len() >= LANES_MAX {
             self.is_broken = true;
             return;
         }
-        let number = number as u16;
-        if is_dropped {
-            *lost = self.cpus.iter().map(|cpu| cpu.number).collect();
-        }
-        let is_after_loss = lost.iter().position(|&of| of == number).map(|at| lost.swap_remove(at)).is_some();
-        let at = self.cpus.iter().position(|cpu| cpu.number == number).unwrap_or_else(|| {
-            self.cpus.push(Cpu { number, ..Cpu::default() });
-            self.cpus.len() - 1
+        let at = known.unwrap_or_else(|| {
+            self.lanes.push(Lane { cpu: number as u16, sequence, ..Lane::default() });
+            self.lanes.len() - 1
         });
-        self.cpus[at].places.push(Place(place.0 | u64::from(is_after_loss)));
+        let lane = &mut self.lanes[at];
+        lane.places.push(Place(place.0 | u64::from(std::mem::take(&mut lane.has_lost))));
     }
 
     /// The names of processes and threads.
@@ -251,32 +260,32 @@ impl Perfetto<'_> {
         }
     }
 
-    /// Reads a CPU's next packet, if its events are used up.
+    /// Reads a lane's next packet, if its events are used up.
     fn refill(&mut self, at: usize) -> Result<(), Fault> {
-        while self.cpus[at].points.is_empty() {
-            let cpu = &self.cpus[at];
-            let Some(&place) = cpu.places.get(cpu.at) else { return Ok(()) };
+        while self.lanes[at].points.is_empty() {
+            let lane = &self.lanes[at];
+            let Some(&place) = lane.places.get(lane.at) else { return Ok(()) };
             let bundle = self.bundle(place)?.map(|bundle| self.events.points(&bundle)).unwrap_or_default();
-            let cpu = &mut self.cpus[at];
-            cpu.at += 1;
+            let lane = &mut self.lanes[at];
+            lane.at += 1;
             for (place_in_bundle, (mut point, is_in_column)) in bundle.points.into_iter().enumerate() {
-                // Packets of one CPU are in order.
-                point.t = point.t.max(cpu.last);
+                // Packets of one lane are in order.
+                point.t = point.t.max(lane.last);
                 if place_in_bundle == 0 && (bundle.is_after_loss || place.is_after_loss()) {
-                    cpu.points.push_back(point.gap_before(cpu.last, 1));
+                    lane.points.push_back(point.gap_before(lane.last, 1));
                 }
                 if is_in_column {
-                    point.tid = cpu.running.tid;
+                    point.tid = lane.running.tid;
                 }
                 if let What::Switch { from, to, .. } = &mut point.what {
-                    *from = if is_in_column { cpu.running } else { *from };
-                    cpu.running = *to;
+                    *from = if is_in_column { lane.running } else { *from };
+                    lane.running = *to;
                 }
-                cpu.last = point.t;
-                cpu.points.push_back(point);
+                lane.last = point.t;
+                lane.points.push_back(point);
             }
         }
-        let point = self.cpus[at].points.front();
+        let point = self.lanes[at].points.front();
         self.order.extend(point.map(|point| Reverse((point.t, at))));
         Ok(())
     }
@@ -304,9 +313,15 @@ impl Stream for Perfetto<'_> {
         if let Some(named) = self.names.pop() {
             return Ok(Some(named));
         }
-        let Some(Reverse((_, at))) = self.order.pop() else { return Ok(None) };
-        let point = self.cpus[at].points.pop_front();
-        self.refill(at)?;
-        Ok(point)
+        while let Some(Reverse((_, at))) = self.order.pop() {
+            let point = self.lanes[at].points.pop_front();
+            self.refill(at)?;
+            // Two data sources may have recorded the same event.
+            if point != self.before {
+                self.before = point;
+                return Ok(point);
+            }
+        }
+        Ok(None)
     }
 }

@@ -5,6 +5,9 @@ use super::super::trace_dat;
 use super::FORMAT;
 use crate::{recognise, replay};
 
+#[path = "../../../tests/shared/damage.rs"]
+mod damage;
+
 static RECORDED: &[u8] = include_bytes!("../../../tests/recorded/waits.7.dat");
 
 /// How events are written.
@@ -159,9 +162,14 @@ fn recorded() -> Vec<Point> {
 
 /// The points as a trace, in packets of some events; without the packet of that number, which the next ones say.
 fn trace(points: &[Point], how: As, is_compressed: bool, lost: Option<usize>) -> Vec<u8> {
+    trace_of(points, how, is_compressed, lost, 1)
+}
+
+/// The same, as one sequence of packets. The first one says that those before it are missing.
+fn trace_of(points: &[Point], how: As, is_compressed: bool, lost: Option<usize>, sequence: u64) -> Vec<u8> {
     let uname = [bytes(1, b"Linux"), bytes(3, b"6.18.44"), bytes(4, b"x86_64")].concat();
     let mut packets = vec![bytes(45, &bytes(1, &uname))];
-    let mut is_dropped = false;
+    let mut is_dropped = true;
     for (at, part) in points.chunks(400).enumerate() {
         for cpu in 0..2 {
             let of: Vec<Point> = part.iter().filter(|point| point.cpu == cpu).copied().collect();
@@ -178,7 +186,7 @@ fn trace(points: &[Point], how: As, is_compressed: bool, lost: Option<usize>) ->
                 _ => bundle.extend(of.iter().flat_map(|point| event(point, how))),
             }
             let dropped = if std::mem::take(&mut is_dropped) { number(42, 1) } else { Vec::new() };
-            packets.push([bytes(1, &bundle), dropped].concat());
+            packets.push([bytes(1, &bundle), dropped, number(10, sequence)].concat());
         }
     }
     let mut all = Vec::new();
@@ -224,6 +232,24 @@ fn columns_have_switches_and_wake_ups() {
     assert_eq!(read.iter().map(what).collect::<Vec<_>>(), expected.map(|point| what(&point)).collect::<Vec<_>>());
 }
 
+/// Two data sources write by turns of their own: what one of them writes later may have happened before.
+#[test]
+fn sequences_are_merged_by_time() {
+    let all = recorded();
+    let (of_scheduler, rest): (Vec<Point>, Vec<Point>) =
+        all.iter().copied().partition(|point| matches!(point.what, What::Switch { .. } | What::Wakeup { .. }));
+    let write = |points: &[Point], sequence| trace_of(points, As::Messages, false, None, sequence);
+    let by_time = |mut points: Vec<Point>| {
+        points.sort_by_cached_key(|point| (point.t, point.cpu, format!("{:?}", point.what)));
+        points
+    };
+    let two = [write(&rest, 3), write(&of_scheduler, 2)].concat();
+    assert!(by_time(points(&two)) == by_time(all.clone()));
+    // Both recorded the scheduler's events.
+    let twice = [write(&all, 3), write(&of_scheduler, 2)].concat();
+    assert!(by_time(points(&twice)) == by_time(all));
+}
+
 #[test]
 fn dropped_packets_are_gaps() {
     let all = recorded();
@@ -241,19 +267,18 @@ fn dropped_packets_are_gaps() {
 
 #[test]
 fn damaged_traces_are_read_or_refused() {
-    let trace = trace(&recorded(), As::Described, true, None);
-    for size in (0..trace.len()).step_by(if std::env::var_os("OVERSLEEP_INPUTS").is_some() { 1 } else { 9_973 }) {
-        drop(replay(&FORMAT, &&trace[..size]));
+    let whole = trace(&recorded(), As::Described, true, None);
+    for size in (0..whole.len()).step_by(if std::env::var_os("OVERSLEEP_INPUTS").is_some() { 1 } else { 9_973 }) {
+        drop(replay(&FORMAT, &&whole[..size]));
     }
-    let inputs = std::env::var("OVERSLEEP_INPUTS").ok().and_then(|inputs| inputs.parse().ok()).unwrap_or(10);
-    let mut state = 1u64;
-    for _ in 0..inputs {
-        let mut changed = trace.clone();
-        for _ in 0..4 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let place = (state >> 33) as usize % changed.len();
-            changed[place] = (state >> 25) as u8;
+    for how in [As::Messages, As::Described, As::Columns] {
+        for is_compressed in [false, true] {
+            damage::each(&trace(&recorded()[..500], how, is_compressed, None), damage::inputs(50), |bad| {
+                if let Some(format) = recognise(bad) {
+                    let says = replay(format, &bad).map_or_else(|fault| fault.to_string(), |_| String::new());
+                    assert!(says.len() < 300 && !says.contains(char::is_control), "{says}");
+                }
+            });
         }
-        drop(replay(&FORMAT, &&changed[..]));
     }
 }

@@ -1,0 +1,149 @@
+//! Three recorders of one program at once: the collector, perf and trace-cmd, by the commands that `--how-to-record` prints.
+//! What their files tell of each wait is what the collector's events tell.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use oversleep_recordings::{how_to, recognise};
+use oversleep_why::{Machine, Part, Wait};
+
+use super::observe::{collector, judge, timed, watch_until};
+use super::program::{Dir, c};
+
+type Check = fn() -> Result<String, String>;
+
+pub const ALL: &[(&str, Check)] = &[("recorders", recorders)];
+
+const RUNS: usize = 5;
+/// How long the program runs, and how long the others record.
+const SECONDS: (&str, &str) = ("3", "sleep 7");
+/// The others have begun after this time.
+const BEGIN: Duration = Duration::from_secs(2);
+/// A wait is the same one if its thread is, and if it ends within this.
+const SAME_WITHIN_NS: u64 = 100_000;
+
+/// How `--how-to-record` names it, the command's first words, and the file that it writes.
+const OTHERS: [(&str, &str, &str); 2] =
+    [("linux", "perf record", "perf.data"), ("trace-cmd", "trace-cmd record", "trace.dat")];
+
+/// The parts that have to be the same within so many ns, for 98 % of the waits.
+const CLOSE: (&[Part], i64) = (&[Part::Wake, Part::Ipi, Part::Runq, Part::Ret, Part::Irqbody], 2_000);
+const NEAR: (&[Part], i64) = (&[Part::Slack, Part::Irq], 5_000);
+
+/// What is compared, and the least share.
+const BARS: [(&str, f64); 5] = [
+    ("matched", 0.99),
+    ("wake, ipi, runq, ret and irqbody within 2 µs", 0.98),
+    ("slack and irq within 5 µs", 0.98),
+    ("same first culprit", 0.97),
+    ("fully split", 0.97),
+];
+
+fn recorders() -> Result<String, String> {
+    let dir = Dir::new()?;
+    let program = c(&dir, "recorded", include_str!("../../programs/recorded.c"), &[])?;
+    let mut shares = [[[0.0; RUNS]; BARS.len()]; OTHERS.len()];
+    let mut waits = 0;
+    for run in 0..RUNS {
+        let own = run_once(&dir.0, &program)?;
+        waits += own.len();
+        for (of, (_, _, file)) in shares.iter_mut().zip(OTHERS) {
+            let path = dir.0.join(file);
+            // It can't record here.
+            if !path.exists() {
+                continue;
+            }
+            let other = recorded(&path)?;
+            for (share, value) in of.iter_mut().zip(compared(&own, &other)) {
+                share[run] = value;
+            }
+        }
+    }
+    let mut holds = waits > 1_000 * RUNS;
+    let mut text = format!("{waits} waits in {RUNS} runs");
+    for (of, (_, words, _)) in shares.iter_mut().zip(OTHERS) {
+        text += &format!("\n         {words}:");
+        if of[0] == [0.0; RUNS] {
+            text += " SKIPPED: it can't record here";
+            continue;
+        }
+        for (share, (what, least)) in of.iter_mut().zip(BARS) {
+            share.sort_by(f64::total_cmp);
+            let median = share[RUNS / 2];
+            holds &= median >= least;
+            text += &format!("\n           {what}: {:.2} % (worst {:.2} %)", median * 100.0, share[0] * 100.0);
+        }
+    }
+    judge(holds, text)
+}
+
+/// The waits that ended by their timers, as the collector's events tell them; the others' files lie in `dir` then.
+fn run_once(dir: &Path, program: &Path) -> Result<Vec<Wait>, String> {
+    let mut others = OTHERS.map(|(way, words, _)| start(dir, way, words)).into_iter().collect::<Result<Vec<_>, _>>()?;
+    sleep(BEGIN);
+    let mut collector = collector()?;
+    let watched = watch_until(&mut collector, Command::new(program).arg(SECONDS.0), Duration::from_secs(60));
+    for (other, (_, _, file)) in others.iter_mut().zip(OTHERS) {
+        if !other.wait().is_ok_and(|status| status.success()) {
+            let _ = fs::remove_file(dir.join(file));
+        }
+    }
+    Ok(timed(watched?.0))
+}
+
+/// Starts a recorder as users are told to.
+fn start(dir: &Path, way: &str, words: &str) -> Result<Child, String> {
+    let text = how_to::WAYS.iter().find(|of| of.name == way).map_or("", |of| of.text);
+    let line = text.lines().find(|line| line.starts_with(words)).ok_or("no command is printed")?;
+    let mut shell = Command::new("sh");
+    shell.current_dir(dir).args(["-c", &line.replace("sleep 10", SECONDS.1)]);
+    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    shell.spawn().map_err(|error| format!("SKIPPED: {error}"))
+}
+
+/// The waits of a recording that ended by their timers.
+fn recorded(path: &Path) -> Result<Vec<Wait>, String> {
+    let bytes = fs::read(path).map_err(|error| format!("SKIPPED: {}: {error}", path.display()))?;
+    let source = &bytes[..];
+    let format = recognise(source).ok_or("a recording isn't recognised")?;
+    let mut opened = format.open(&source).map_err(|fault| fault.to_string())?;
+    let (mut machine, mut events) = (Machine::new(opened.meta.arch), Vec::new());
+    loop {
+        opened.events(&mut events).map_err(|fault| fault.to_string())?;
+        if events.is_empty() {
+            break;
+        }
+        events.iter().for_each(|event| machine.feed(event));
+    }
+    machine.finish();
+    Ok(timed(machine.take()))
+}
+
+/// The shares of [`BARS`].
+fn compared(own: &[Wait], other: &[Wait]) -> [f64; BARS.len()] {
+    let mut by_thread: HashMap<u32, Vec<&Wait>> = HashMap::new();
+    other.iter().for_each(|wait| by_thread.entry(wait.tid).or_default().push(wait));
+    let same = |wait: &Wait| {
+        let all = by_thread.get(&wait.tid)?;
+        let nearest = all.iter().min_by_key(|other| other.end.abs_diff(wait.end))?;
+        (nearest.end.abs_diff(wait.end) <= SAME_WITHIN_NS).then_some(*nearest)
+    };
+    let pairs: Vec<(&Wait, &Wait)> = own.iter().filter_map(|wait| Some((wait, same(wait)?))).collect();
+    let whole: Vec<_> = pairs.iter().filter(|(one, other)| one.is_attributed() && other.is_attributed()).collect();
+    let share = |count: usize, of: usize| count as f64 / of.max(1) as f64;
+    let within = |(parts, bound): (&[Part], i64)| {
+        let is_within = |part: Part| {
+            whole.iter().filter(|(one, other)| (one.parts.get(part) - other.parts.get(part)).abs() <= bound).count()
+        };
+        parts.iter().map(|&part| share(is_within(part), whole.len())).fold(1.0, f64::min)
+    };
+    let first = |wait: &Wait| wait.culprits.first().map(|culprit| culprit.tid);
+    let behind: Vec<_> = whole.iter().filter(|(one, _)| first(one).is_some()).collect();
+    let alike = behind.iter().filter(|(one, other)| first(one) == first(other)).count();
+    let split = pairs.iter().filter(|(_, other)| other.is_attributed()).count();
+    [share(pairs.len(), own.len()), within(CLOSE), within(NEAR), share(alike, behind.len()), share(split, pairs.len())]
+}
