@@ -338,7 +338,7 @@ fn words(argument: &str) -> impl Iterator<Item = &str> {
         after.starts_with(|c: char| c.is_ascii_digit() || c == '.') && (begins || is_of_exponent(at))
     };
     let mut from = 0;
-    let ends = argument.char_indices().filter(move |&(at, c)| !is_part(c) && !(c == '-' && is_sign(at)));
+    let ends = argument.char_indices().filter(move |&(at, c)| !(is_part(c) || c == '-' && is_sign(at)));
     let ends = ends.map(|(at, c)| (at, at + c.len_utf8())).chain([(argument.len(), argument.len())]);
     ends.map(move |(to, next)| &argument[std::mem::replace(&mut from, next)..to]).filter(|word| !word.is_empty())
 }
