@@ -5,7 +5,7 @@ pub fn inputs(otherwise: u64) -> u64 {
     std::env::var("OVERSLEEP_INPUTS").ok().and_then(|inputs| inputs.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Passes on so many damaged forms of a file: bytes and sizes are others, or a piece is missing, twice there or the last one.
+/// Passes on so many damaged forms of a file: bytes and sizes are others, or a piece is missing, repeated or the last one.
 pub fn each(good: &[u8], count: u64, mut f: impl FnMut(&[u8])) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = move |below: usize| {
