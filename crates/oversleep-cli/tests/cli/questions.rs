@@ -82,7 +82,7 @@ const RECURRING: &[Asked] = &[
         &[
             "2 ms",
             "a resolution that the process holds shortens it",
-            ".NET Core 3 to .NET 6 passes 1 ms to SleepEx(alertable) and waits until GetTickCount64 shows",
+            ".NET 6 and Core 3 to .NET 5 pass 1 ms to SleepEx(alertable) and wait until GetTickCount64 shows",
             "record R46",
         ],
     ),
@@ -92,7 +92,7 @@ const RECURRING: &[Asked] = &[
         &[
             "16 ms",
             "GetTickCount decides when a timer is due, so a resolution that the process holds does not help",
-            "record R47",
+            "record R282",
             "dotnet/runtime#82944",
         ],
     ),
@@ -187,7 +187,7 @@ const REPORTED: &[Asked] = &[
     (
         "Thread.sleep(1) in a loop",
         &["ask", "Thread.sleep(1)", "--on", "windows-10-1909", "--version", "17"],
-        &["1.99 ms", "OpenJDK 8 to 20", "It holds 1 ms meanwhile, because the request is not a multiple of 10 ms"],
+        &["1.99 ms", "OpenJDK 14 to 20", "It holds 1 ms meanwhile, because the request is not a multiple of 10 ms"],
     ),
     (
         "scheduleAtFixedRate every 10 ms",
@@ -271,7 +271,7 @@ const REFUSED: &[Asked] = &[
     ("setTimeout", &["explain", "setTimeout"], &["oversleep ask 'setTimeout(1ms)' --on MACHINE"]),
     ("setImmediate", &["ask", "setImmediate(f)", "--on", "linux-hz250"], &["without a timer", "'setTimeout(f, 0)'"]),
     ("windows", &["ask", "Sleep(1)", "--on", "windows"], &["did you mean 'windows-11', 'windows-10-2004'"]),
-    ("parkNanos(0)", &["ask", "parkNanos(0)", "--on", "windows-11"], &["a wait takes 1ns to 60 days"]),
+    ("parkNanos(0)", &["ask", "parkNanos(0)", "--on", "windows-11"], &["with a span of zero, parkNanos returns at once (https://github.com/openjdk/jdk"]),
 ];
 
 fn words(text: &str) -> String {

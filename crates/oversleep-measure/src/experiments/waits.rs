@@ -52,13 +52,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         let is_compared = info.family == Family::Sleep && info.slack == SlackRule::ThreadSlack;
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_compared || is_plain_sleep);
         for requested in plan.requests_or(&own) {
-            let mut amount = match plan.depth {
+            let mut amount = amount(plan, requested, shows_share);
+            if plan.depth == Depth::Normal && platform.time_is_virtual() && is_of_runtime(info.name) {
                 // A question has as many.
-                Depth::Normal if platform.time_is_virtual() && is_of_runtime(info.name) => {
-                    Amount { count: runtime_calls::COUNT, time: Nanos::MAX, rounds: 1 }
-                }
-                _ => amount(plan, requested, shows_share),
-            };
+                amount = Amount { count: runtime_calls::COUNT, time: Nanos::MAX, ..amount };
+            }
             if is_survey(plan) && info.slack == SlackRule::Tick && requested < COMMON_REQUEST {
                 // The same ticks end it as end the common request.
                 amount = Amount { count: TICKS, rounds: 3, ..amount };
