@@ -172,6 +172,8 @@ pub const CALLS: &[Call] = &[
     compat("ipc", 117, 4, Form::SpanTimespec, 5, EAGAIN),
     compat("io_uring_enter", 426, 8, Form::IoUring, 4, ETIME),
     compat("io_getevents", 247, 4, Form::SpanTimespec, 4, ZERO),
+    compat("io_pgetevents", 385, 4, Form::SpanTimespec, 4, ZERO),
+    compat("io_pgetevents_time64", 416, 8, Form::SpanTimespec, 4, ZERO),
     compat("futex_waitv", 449, 8, Form::Futex2, 3, ETIMEDOUT),
     compat("futex_wait", 455, 8, Form::Futex2, 4, ETIMEDOUT),
     compat("socketcall", 102, 4, Form::Untimed, 0, EAGAIN),

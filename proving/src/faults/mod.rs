@@ -32,7 +32,7 @@ pub fn command(_: &std::path::Path, _: &[String]) -> Result<std::process::ExitCo
     Err("the fault table runs on Unix systems".to_owned())
 }
 
-/// The same as [`command`].
+/// [`command`] where rows can't be staged.
 #[cfg(not(unix))]
 pub fn filtered(_: &[String]) -> Result<std::process::ExitCode, String> {
     Err("system calls are filtered on Linux only".to_owned())

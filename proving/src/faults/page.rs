@@ -7,7 +7,7 @@ use super::row::Row;
 use super::{Outcome, Ran};
 
 const HEAD: &str = "\
-<!-- Written by `cargo prove faults --docs`. -->
+<!-- Written by `cargo prove faults --all --docs`. -->
 
 # The fault table
 
@@ -16,8 +16,8 @@ a limit, a hostile file or text. Each row is staged in one or more runs of the c
 Besides what a row says, every run ends, without a panic or a crash; it leaves no half-written file, changes nothing that it
 was given, and prints nothing that a terminal would obey.
 
-`cargo prove faults` runs a sample, `--all` everything, `--docs` writes this page. The rows are in
-[`proving/src/faults/table/`](../proving/src/faults/table/).
+`cargo prove faults` runs a sample, a kind or a part of a name runs those rows alone, `--all` runs everything, and `--all --docs`
+writes this page. The rows are in [`proving/src/faults/table/`](../proving/src/faults/table/).
 ";
 
 /// Writes the page.

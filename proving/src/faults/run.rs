@@ -103,8 +103,8 @@ fn options(args: &[String]) -> Result<Options, String> {
             name => options.names.push(name.to_owned()),
         }
     }
-    if options.docs && !options.names.is_empty() {
-        return Err("--docs shows the whole table: give it without names".to_owned());
+    if options.docs && (!options.names.is_empty() || !options.all) {
+        return Err("--docs shows the whole table: give it with --all and without names".to_owned());
     }
     Ok(options)
 }

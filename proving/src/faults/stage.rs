@@ -26,7 +26,7 @@ pub struct Ended {
     pub stderr: Vec<u8>,
     /// Every file left in its directory, by relative path, with the contents.
     pub files: Vec<(String, Vec<u8>)>,
-    /// The same for its directory for temporary files.
+    /// Every file left in its directory for temporary files.
     pub temporary: Vec<(String, Vec<u8>)>,
 }
 

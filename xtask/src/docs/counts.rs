@@ -1,4 +1,4 @@
-//! The parts of the project for the README and `ARCHITECTURE.md`: counts, and the crates.
+//! The parts of the project for `docs/README.md` and `ARCHITECTURE.md`: counts, and the crates.
 
 use xtask_tools::markdown::table;
 
@@ -8,7 +8,7 @@ use crate::tree::Tree;
 
 pub fn parts(tree: &Tree) -> Vec<Part> {
     vec![
-        Part { path: "README.md", name: "counts".to_owned(), text: counts(tree) },
+        Part { path: "docs/README.md", name: "counts".to_owned(), text: counts(tree) },
         Part { path: "ARCHITECTURE.md", name: "crates".to_owned(), text: crates() },
     ]
 }
@@ -18,9 +18,9 @@ fn counts(tree: &Tree) -> String {
         tree.files().filter(|file| file.path.starts_with(directory) && file.path.ends_with(end)).count()
     };
     let rows = [
-        (oversleep_measure::registry().len(), "experiments", "docs/experiments/README.md"),
-        (oversleep_explain::registry().len(), "findings", "docs/findings/README.md"),
-        (files("crates/oversleep-model/profiles/", ".toml"), "modelled machines", "docs/guide.md#modelled-machines"),
+        (oversleep_measure::registry().len(), "experiments", "experiments/README.md"),
+        (oversleep_explain::registry().len(), "findings", "findings/README.md"),
+        (files("crates/oversleep-model/profiles/", ".toml"), "modelled machines", "guide.md#modelled-machines"),
     ];
     table(["count", "what"], rows.map(|(count, what, page)| [count.to_string(), format!("[{what}]({page})")]))
 }

@@ -271,7 +271,11 @@ const REFUSED: &[Asked] = &[
     ("setTimeout", &["explain", "setTimeout"], &["oversleep ask 'setTimeout(1ms)' --on MACHINE"]),
     ("setImmediate", &["ask", "setImmediate(f)", "--on", "linux-hz250"], &["without a timer", "'setTimeout(f, 0)'"]),
     ("windows", &["ask", "Sleep(1)", "--on", "windows"], &["did you mean 'windows-11', 'windows-10-2004'"]),
-    ("parkNanos(0)", &["ask", "parkNanos(0)", "--on", "windows-11"], &["with a span of zero, parkNanos returns at once (https://github.com/openjdk/jdk"]),
+    (
+        "parkNanos(0)",
+        &["ask", "parkNanos(0)", "--on", "windows-11"],
+        &["with a span of zero, parkNanos returns at once (https://github.com/openjdk/jdk"],
+    ),
 ];
 
 fn words(text: &str) -> String {

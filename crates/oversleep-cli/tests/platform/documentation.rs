@@ -218,7 +218,7 @@ fn page(name: &str) -> Option<String> {
     }
 }
 
-/// A model gives the same answer everywhere, so the README's answer can be compared with it. It leaves out the sources.
+/// A model gives the same answer everywhere, so the README's answer can be compared with it. It leaves out what helps.
 #[test]
 fn the_answer_in_the_readme_is_the_one_that_is_given() {
     let Some(text) = page("README.md") else { return };
@@ -227,7 +227,7 @@ fn the_answer_in_the_readme_is_the_one_that_is_given() {
     let (shown, _) = after.split_once("\n```").expect("its end");
     let args = command.split_whitespace().map(|word| word.trim_matches('\''));
     let answer = Home::new().run(std::iter::once("ask").chain(args)).fine();
-    let (said, _) = answer.stdout.split_once("\n  from ").expect("its sources");
+    let (said, _) = answer.stdout.split_once("\n  helps ").expect("what helps");
     assert_eq!(said, shown);
 }
 

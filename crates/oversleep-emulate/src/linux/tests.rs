@@ -1,4 +1,5 @@
-//! Runs the filter in an interpreter, and checks the bounds of the code.
+//! Holds the ends of the code inside programs against the plan, runs the filter in an interpreter, and checks the bounds of
+//! the code.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;

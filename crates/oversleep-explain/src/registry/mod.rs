@@ -86,7 +86,7 @@ pub fn findings(file: &ResultFile) -> Vec<Finding> {
     with_instances(file).into_iter().map(|(finding, _)| finding).collect()
 }
 
-/// The same, each with what only its instance has.
+/// The findings of a result, each with what only its instance has.
 pub(crate) fn with_instances(file: &ResultFile) -> Vec<(Finding, Option<Instance>)> {
     let mut findings: Vec<_> = registry().iter().flat_map(|entry| of_entry(file, entry)).collect();
     findings.sort_by_key(|(finding, _)| {

@@ -10,7 +10,7 @@ use crate::faults::row::{Case, Expect, Row};
 const KIND: &str = "injection";
 /// A title, a cleared screen, a colour, a line that looks like a message, and a change of writing direction.
 const HOSTILE: &str = "x\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\r\nerror: all is well\u{202e}y";
-/// The same for a shell's `printf`.
+/// That text for a shell's `printf`.
 const PRINTED: &str = r"x\033]0;t\007\033[2J\302\23331m\r\nerror: all is well\342\200\256y";
 /// Command lines with the text in place of `?`.
 const TYPED: &[&str] = &[

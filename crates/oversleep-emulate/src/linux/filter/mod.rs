@@ -212,7 +212,21 @@ pub fn install(program: &[libc::sock_filter]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_system::calls::{Arch, COMPAT, Call};
+
     use super::*;
+
+    #[test]
+    fn every_wait_that_is_stopped_is_one_that_why_knows() {
+        let is_known = |number: u32| Call::of(Arch::X86_64, number).is_some();
+        for &(number, _) in WAITS.iter().filter(|&&(number, _)| number != libc::SYS_clone) {
+            assert!(is_known(number as u32), "{number}");
+        }
+        // The arguments of the old select are in memory.
+        for &(number, _, name) in I386.iter().filter(|&&(number, ..)| number != 82) {
+            assert!(is_known(COMPAT + number), "{name}, {number}");
+        }
+    }
 
     /// What the kernel finds out about a call from its number alone when a filter is installed: only then does it keep the
     /// answer instead of running the filter. It follows loads of the number and of the architecture, jumps and masks, and

@@ -47,7 +47,7 @@ impl Stops {
                 }
             }
         }
-        let most = most.or_else(|| self.births.holds_any().then_some(BRIEFLY));
+        let most = at_most(most, self.births.holds_any());
         match (self.ready.pop_front(), most) {
             (Some(stopped), _) => Ok(Some(stopped)),
             (None, Some(most)) => ptrace::wait_briefly(most),
@@ -64,9 +64,24 @@ impl Stops {
     }
 }
 
+/// How long a wait for a stop may take: no longer than the tracer allows, and briefly while a thread is held.
+fn at_most(most: Option<Nanos>, is_thread_held: bool) -> Option<Nanos> {
+    most.into_iter().chain(is_thread_held.then_some(BRIEFLY)).min()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_held_thread_is_let_go_in_time_whatever_the_tracer_waits_for() {
+        let long = Nanos::from_millis(500);
+        assert_eq!(at_most(Some(long), true), Some(BRIEFLY), "a resolution that is released later holds no thread up");
+        assert_eq!(
+            [at_most(Some(long), false), at_most(None, true), at_most(None, false)],
+            [Some(long), Some(BRIEFLY), None]
+        );
+    }
 
     #[test]
     fn stops_come_in_their_order_and_no_id_has_that_of_its_predecessor() {
