@@ -89,7 +89,9 @@ impl Resolution {
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyResult<PyRef<'_, Self>> {
-        if this.holding().is_some() {
+        // Nobody else enters meanwhile, also where threads run Python at once.
+        let mut holding = this.holding();
+        if holding.is_some() {
             return Err(PyRuntimeError::new_err("it is already held; leave its block first"));
         }
         let times = [this.timer_slack, this.time_slice, this.timer, this.cpu_latency];
@@ -113,7 +115,8 @@ impl Resolution {
         if let Some(seconds) = this.cpu_latency {
             request = request.cpu_latency(crate::duration(seconds)?);
         }
-        *this.holding() = Some(Holding::new(request.hold()));
+        *holding = Some(Holding::new(request.hold()));
+        drop(holding);
         Ok(this)
     }
 

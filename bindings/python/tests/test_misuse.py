@@ -118,6 +118,25 @@ kept.clear()
 """
         )
 
+    def test_one_of_several_threads_enters_a_block(self):
+        self.ends_well(
+            """
+for _ in range(50):
+    resolution, begins, entered = oversleep.Resolution(), threading.Barrier(4), []
+    def enters():
+        begins.wait()
+        try: entered.append(resolution.__enter__())
+        except RuntimeError as error: assert "already held" in str(error)
+        begins.wait()
+        if len(entered) != 1: print("entered by", len(entered))
+        try: resolution.__exit__(None, None, None)
+        except RuntimeError as error: assert "another thread" in str(error)
+    threads = [started(enters) for _ in range(4)]
+    for thread in threads: thread.join()
+    assert len(entered) == 1 and resolution.outcomes == {}
+"""
+        )
+
     def test_numbers_out_of_range(self):
         self.ends_well(
             """

@@ -1,14 +1,16 @@
 //! Checks the guarantees of `oversleep emulate` with real programs: each language's sleep on the machine's ticks,
 //! random kills, the cost of calls, what `why` costs under such a supervisor, thousands of threads, back-off strategies,
 //! test suites of other projects, which must have the same verdicts as natively, and builds of real projects. Parts are
-//! named, or one item of a part, as in `works:javac`; without a name, all run. It needs Linux on x86-64 and takes minutes;
-//! figures are only meaningful on a quiet machine.
+//! named, or one item of a part, as in `works:javac`; without a name, all run. `ltp` and `packages` run what isn't in
+//! this tree, from `--path`. It needs Linux on x86-64 and takes minutes; figures are only meaningful on a quiet machine.
 
 mod backoff;
 mod cost;
 mod kills;
 mod languages;
+mod ltp;
 mod observe;
+mod packages;
 mod scale;
 mod suites;
 mod works;
@@ -44,6 +46,8 @@ const PARTS: &[Part] = &[
     Part { name: "backoff", run: backoff::run },
     Part { name: "suites", run: suites::run },
     Part { name: "works", run: works::run },
+    Part { name: "ltp", run: ltp::run },
+    Part { name: "packages", run: packages::run },
 ];
 
 /// The command, and a directory for files.
@@ -54,6 +58,8 @@ pub struct Bench {
     is_whole: bool,
     /// What was named: parts, or `part:thing`.
     names: Vec<String>,
+    /// Where other people's tests are, for the parts that need them.
+    path: Option<PathBuf>,
 }
 
 impl Bench {
@@ -111,7 +117,12 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         return backoff::worker(rest);
     }
     let is_whole = args.iter().any(|arg| arg == "--all");
-    let names: Vec<String> = args.iter().filter(|arg| *arg != "--all").cloned().collect();
+    let mut names: Vec<String> = args.iter().filter(|arg| *arg != "--all").cloned().collect();
+    let path = match names.iter().position(|name| name == "--path") {
+        Some(at) if at + 1 < names.len() => names.drain(at..at + 2).next_back().map(PathBuf::from),
+        Some(_) => return Err("--path needs a directory".to_owned()),
+        None => None,
+    };
     let is_known = |name: &String| PARTS.iter().any(|part| name.split(':').next() == Some(part.name));
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let known: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
@@ -120,7 +131,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let command = built::release(root)?;
     let folder = target_directory(root).join("emulate");
     std::fs::create_dir_all(&folder).map_err(|error| format!("can't make {}: {error}", folder.display()))?;
-    let bench = Bench { command, folder, is_whole, names };
+    let bench = Bench { command, folder, is_whole, names, path };
     let mut is_fine = true;
     for part in PARTS.iter().filter(|part| bench.wants_part(part.name)) {
         println!("== {}", part.name);

@@ -61,11 +61,11 @@ pub fn run(bench: &Bench) -> Result<Verdict, String> {
     })
 }
 
-type Verdicts = BTreeMap<String, String>;
+pub(super) type Verdicts = BTreeMap<String, String>;
 
 /// Runs a suite alone and emulated; whether there is one. What differs is run once more both ways, because some tests fail
 /// now and then by themselves: what differs again counts.
-fn is_suite_fine(
+pub(super) fn is_suite_fine(
     suite: &str,
     line: fn(&str) -> Option<(String, String)>,
     alone: &dyn Fn() -> Result<String, String>,
@@ -122,7 +122,7 @@ fn go_line(line: &str) -> Option<(String, String)> {
 }
 
 /// `test_put (test.test_queue.QueueTest.test_put) ... ok`.
-fn python_line(line: &str) -> Option<(String, String)> {
+pub(super) fn python_line(line: &str) -> Option<(String, String)> {
     let (test, verdict) = line.split_once(" ... ")?;
     let verdict = verdict.split_whitespace().next()?.trim_matches(|letter: char| !letter.is_ascii_alphabetic());
     test.starts_with("test").then(|| (test.to_owned(), verdict.to_owned()))

@@ -148,13 +148,21 @@ fn answer_where(stepped: &[u32], call: libc::c_long, arguments: [u64; 6], place:
 }
 
 fn answer_of(arch: u32, stepped: &[u32], call: libc::c_long, arguments: [u64; 6], place: u64) -> u32 {
+    answer_by(&filter::of_emulated(stepped), &data(arch, call, arguments, place))
+}
+
+fn data(arch: u32, call: libc::c_long, arguments: [u64; 6], place: u64) -> [u32; 16] {
     let mut data = [0_u32; 16];
     (data[0], data[1]) = (call as u32, arch);
     (data[2], data[3]) = (place as u32, (place >> 32) as u32);
     for (at, argument) in arguments.into_iter().enumerate() {
         (data[4 + 2 * at], data[5 + 2 * at]) = (argument as u32, (argument >> 32) as u32);
     }
-    let program = filter::of_emulated(stepped);
+    data
+}
+
+/// That program's answer to a call with this data.
+fn answer_by(program: &[libc::sock_filter], data: &[u32; 16]) -> u32 {
     let (mut at, mut value) = (0, 0_u32);
     loop {
         let step = program[at];
@@ -204,6 +212,31 @@ fn the_filter_stops_timed_waits_only() {
         assert_eq!(answer(call, arguments, 0x5555_0000_0000), wanted, "{call} {arguments:?}");
         assert_eq!(answer(call, arguments, trampoline::BASE + 100), ALLOW, "{call} from our own code");
         assert_eq!(answer(call, arguments, trampoline::BASE + trampoline::SIZE), wanted, "{call} behind it");
+    }
+}
+
+#[test]
+fn a_program_with_native_waits_stops_only_where_a_signal_that_it_ignores_would_end_one() {
+    const ALLOW: u32 = 0x7fff_0000;
+    const TRACE: u32 = 0x7ff0_0000;
+    let minus_one = u64::from(u32::MAX);
+    for (call, arguments, wanted) in [
+        (libc::SYS_rt_sigtimedwait, [8, 0, 8, 8, 0, 0], TRACE),
+        (libc::SYS_rt_sigtimedwait, [8, 0, 0, 8, 0, 0], ALLOW),
+        (libc::SYS_semtimedop, [1, 8, 1, 8, 0, 0], TRACE),
+        (libc::SYS_io_getevents, [8, 1, 1, 8, 8, 0], TRACE),
+        (filter::IO_PGETEVENTS, [8, 1, 1, 8, 8, 0], TRACE),
+        (libc::SYS_epoll_wait, [3, 8, 1, 5, 0, 0], TRACE),
+        (libc::SYS_epoll_wait, [3, 8, 1, minus_one, 0, 0], ALLOW),
+        (libc::SYS_epoll_pwait2, [3, 8, 1, 8, 0, 0], TRACE),
+        (libc::SYS_clone, [libc::CLONE_UNTRACED as u64, 0, 0, 0, 0, 0], TRACE),
+        (libc::SYS_nanosleep, [8, 0, 0, 0, 0, 0], ALLOW),
+        (libc::SYS_poll, [0, 0, 1, 0, 0, 0], ALLOW),
+        (libc::SYS_futex, [8, 128, 0, 8, 0, 0], ALLOW),
+        (libc::SYS_setitimer, [0, 8, 0, 0, 0, 0], ALLOW),
+    ] {
+        let data = data(0xc000_003e, call, arguments, 0x5555_0000_0000);
+        assert_eq!(answer_by(&filter::of_native(), &data), wanted, "{call} {arguments:?}");
     }
 }
 

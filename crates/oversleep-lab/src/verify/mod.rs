@@ -1,6 +1,7 @@
 //! Every published observation compared with the models. A row is judged by its tolerance, or says why it can't be: its
 //! model is broken or doesn't cover it, or no model could make such a statement. A judged row was fitted to its own
-//! source, or predicted: from other sources alone, or from means without it. `first_look` has the figures that nobody had read.
+//! source, or predicted: from other sources alone, or from means without it. `first_look` has figures that nobody had
+//! read.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

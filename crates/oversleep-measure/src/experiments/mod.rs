@@ -1,6 +1,6 @@
-//! Experiments by what they measure. A file has entries, each with its question, its method and its columns, or what several
-//! entries share: `choose`, `clocks_together`, `interrupts`, `join_style`, `portions`. `tick_count` computes R4 on a modelled
-//! machine.
+//! Experiments by what they measure. A file has entries, each with its question, its method and its columns, or what
+//! several entries share: `choose`, `clocks_together`, `interrupts`, `join_style`, `portions`. `tick_count` computes R4 on a
+//! modelled machine.
 
 mod choose;
 mod clock_cost;

@@ -46,7 +46,7 @@ os._exit(9)
 ";
 
 pub fn rows() -> Vec<Row> {
-    vec![threads(), signals(), stopped(), lists(), endless(), outlived(), privileges(), timed()]
+    vec![threads(), signals(), stopped(), lists(), endless(), outlived(), privileges(), unfiltered(), timed()]
 }
 
 fn python(script: &str, program: &str) -> Case {
@@ -173,6 +173,13 @@ os.setgroups([]); os.setgid(65534); os.setuid(65534)
         .sampling(2)
 }
 
+/// Its filter only keeps ignored signals from ending waits.
+fn unfiltered() -> Row {
+    let script = "exec \"$X\" faults-filter seccomp:1 -- \"$O\" run -q --lock-memory -- sh -c 'exit 3'";
+    let name = "`run --lock-memory` where filters of system calls are forbidden";
+    Row::new(KIND, name, Expect::codes(&[3]), vec![Case::script(script)]).needing(&[Need::Filter])
+}
+
 /// Every timed call with every kind of argument and signal says the same as by itself, in each build and mode.
 fn timed() -> Row {
     const BUILDS: [&str; 3] = [
@@ -180,8 +187,9 @@ fn timed() -> Row {
         "gcc -static -pthread",
         "musl-gcc -static -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu",
     ];
-    const MODES: [&str; 4] = [
+    const MODES: [&str; 5] = [
         "\"$O\" emulate -q windows-10-1909 --",
+        "\"$O\" run -q --lock-memory --",
         "\"$O\" why -q --by supervisor --out r.out --",
         "\"$O\" emulate -q linux-hz250 --",
         "\"$X\" faults-filter ptrace:1 -- \"$O\" emulate -q windows-10-1909 --",

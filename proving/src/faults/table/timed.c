@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
@@ -117,6 +118,18 @@ static long selects_us(Time t, void *rest) {
     if (is_there(rest)) *(struct timespec *)rest = (struct timespec){ span.tv_sec, span.tv_usec * 1000L };
     return errno = failed, answer;
 }
+/* With this personality, the time that was passed stays as it is. */
+static long sticks(Time t, void *rest) {
+    if (!is_time(t)) return 0;
+    struct timeval us = { t->tv_sec, t->tv_nsec / 1000 }, before = us;
+    struct timespec times[] = { *t, *t };
+    personality(STICKY_TIMEOUTS);
+    select(0, 0, 0, 0, &us);
+    syscall(SYS_pselect6, 0, 0, 0, 0, &times[0], 0);
+    syscall(SYS_ppoll, 0, 0, &times[1], 0, 8);
+    personality(0);
+    return !memcmp(&us, &before, sizeof us) && !memcmp(&times[0], t, 16) && !memcmp(&times[1], t, 16);
+}
 static long condition(Time t, void *rest) {
     if (!is_time(t)) return 0;
     pthread_mutex_lock(&held);
@@ -142,7 +155,7 @@ static const struct { const char *name; long (*call)(Time, void *); } CALLS[] = 
     ROW(futex_until_real), ROW(futex_no_bits), ROW(awaits), ROW(awaits_none), ROW(awaits_size), ROW(takes_a_semaphore), ROW(takes_none),
     ROW(takes_no_semaphore), ROW(gets_events), ROW(gets_events_of_none), ROW(receives), ROW(receives_little), ROW(sends), ROW(receives_of_none),
     ROW(receives_many), ROW(of_the_library), ROW(polls_ms), ROW(waits_ms), ROW(waits_ms_masked), ROW(selects_us), ROW(condition),
-    ROW(socket_receives),
+    ROW(socket_receives), ROW(sticks),
 };
 /* Calls that need what they await never get here without it, and last for as long as they are told. */
 static int lasts(unsigned at) {

@@ -2,8 +2,8 @@
 //! (`remaining`), when it is made again (`ignored`), and what is known of the sockets whose timeouts it waits for
 //! (`timeouts`, `program_socket`, `sends`).
 //!
-//! A wait is added in `entry`, after `filter/calls.rs` has its number, and in `ignored` if the kernel doesn't make it again after
-//! an ignored signal; CONTRIBUTING names the rest. No module here asks the plan.
+//! A wait is added in `entry`, after `filter/calls.rs` has its number, and in `ignored` if the kernel doesn't make it again
+//! after an ignored signal; CONTRIBUTING names the rest. No module here asks the plan.
 
 pub mod entry;
 pub mod ignored;

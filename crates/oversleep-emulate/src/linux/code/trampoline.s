@@ -99,9 +99,17 @@ oversleep_trampolines:
     .endm
 
     // Writes what is left until the moment that rax was, as a time with \unit ns in a second's fraction, to where the word
-    // at \to points: by the kernel, which fails where the program may not write. With \faults, the call then does, too.
+    // at \to points: by the kernel, which fails where the program may not write. With \faults, the call then does, too;
+    // without, nothing is written for a program with the personality STICKY_TIMEOUTS.
     .macro ovs_write_left to, unit, faults=0
     mov [rsp + 48], rax
+    .if \faults == 0
+    mov eax, 135
+    mov edi, 0xffffffff
+    syscall
+    bt eax, 26
+    jc 9f
+    .endif
     ovs_left 32, 0
     ovs_split
     mov [rsp], rax
@@ -132,6 +140,7 @@ oversleep_trampolines:
     cmp rax, -14
     je 8f
     .endif
+9:
     mov rax, [rsp + 48]
 8:
     .endm

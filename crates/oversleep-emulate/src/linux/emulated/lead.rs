@@ -38,6 +38,10 @@ impl Tracer {
         self.meet(tid);
         let registers = ptrace::registers(tid)?;
         let call = registers.orig_rax as libc::c_long;
+        if self.shared.settings.plan.is_none() && call != libc::SYS_clone {
+            self.outlasting.begins(tid, &registers);
+            return Ok(());
+        }
         let other = other_abis::name(tid, &registers);
         let name = || other.unwrap_or_else(|| entry::name(call));
         let mut program = None;

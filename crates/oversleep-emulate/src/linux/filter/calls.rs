@@ -29,26 +29,31 @@ pub(super) enum When {
 /// The first argument of `prctl` by which a program changes the emulated resolution: "ovsR".
 pub const PRCTL_RESOLUTION: u32 = 0x6f76_7352;
 
-/// Timed waits, and starts of what wouldn't be traced. They stop in any case.
+/// Other timed waits. They stop in an emulated and in an observed program.
 pub(super) const WAITS: &[(libc::c_long, When)] = &[
     (libc::SYS_futex, When::Futex),
-    (libc::SYS_epoll_wait, When::Positive(3)),
-    (libc::SYS_epoll_pwait, When::Positive(3)),
     (libc::SYS_clock_nanosleep, When::Passing(0)),
     (libc::SYS_nanosleep, When::Given(0)),
     (libc::SYS_poll, When::Positive(2)),
     (libc::SYS_ppoll, When::Given(2)),
     (libc::SYS_pselect6, When::Given(4)),
     (libc::SYS_select, When::Given(4)),
-    (libc::SYS_epoll_pwait2, When::Given(3)),
-    (libc::SYS_rt_sigtimedwait, When::Given(2)),
     (libc::SYS_mq_timedsend, When::Given(4)),
     (libc::SYS_mq_timedreceive, When::Given(4)),
+    (libc::SYS_futex_waitv, When::Given(3)),
+    (FUTEX_WAIT2, When::Given(4)),
+];
+
+/// Timed waits that the kernel doesn't repeat after a signal that a traced program ignores, and starts of what wouldn't be
+/// traced. They stop in any case.
+pub(super) const UNREPEATED: &[(libc::c_long, When)] = &[
+    (libc::SYS_epoll_wait, When::Positive(3)),
+    (libc::SYS_epoll_pwait, When::Positive(3)),
+    (libc::SYS_epoll_pwait2, When::Given(3)),
+    (libc::SYS_rt_sigtimedwait, When::Given(2)),
     (libc::SYS_semtimedop, When::Given(3)),
     (libc::SYS_io_getevents, When::Given(4)),
     (IO_PGETEVENTS, When::Given(4)),
-    (libc::SYS_futex_waitv, When::Given(3)),
-    (FUTEX_WAIT2, When::Given(4)),
     // Whatever has the filter but no tracer fails with ENOSYS at its first wait.
     (libc::SYS_clone, When::AnyBit(0, libc::CLONE_UNTRACED as u32)),
 ];

@@ -13,7 +13,7 @@ pub mod sending;
 use std::io;
 
 use crate::linux::code::trampoline;
-use calls::{EMULATED, FUTEX_WAITS, OBSERVED, WAITS, When};
+use calls::{EMULATED, FUTEX_WAITS, OBSERVED, UNREPEATED, WAITS, When};
 use other_abis::{I386, MARK, OF_X32, X32};
 
 pub use calls::{FUTEX_WAIT2, IO_PGETEVENTS, PRCTL_RESOLUTION};
@@ -122,12 +122,17 @@ fn is_inspected(when: When, stepped: &[u32]) -> bool {
 /// The filter's program for an emulated program with these stepped clocks. A system call that reads one of them is stopped,
 /// too.
 pub fn of_emulated(stepped: &[u32]) -> Vec<libc::sock_filter> {
-    program(&[WAITS, EMULATED], stepped, [OF_X32, I386])
+    program(&[WAITS, UNREPEATED, EMULATED], stepped, [OF_X32, I386])
 }
 
 /// The filter's program for an observed program.
 pub fn of_observed() -> Vec<libc::sock_filter> {
-    program(&[WAITS, OBSERVED], &[], [&[]; 2])
+    program(&[WAITS, UNREPEATED, OBSERVED], &[], [&[]; 2])
+}
+
+/// The filter's program for a traced program whose waits are left alone.
+pub fn of_native() -> Vec<libc::sock_filter> {
+    program(&[UNREPEATED], &[], [&[]; 2])
 }
 
 fn program(
@@ -257,11 +262,13 @@ mod tests {
         const NUMBERS: u32 = 512;
         let clocks = [libc::CLOCK_REALTIME as u32, libc::CLOCK_MONOTONIC_COARSE as u32];
         let emulated = [&[][..], &clocks[..1], &clocks].map(|stepped| (EMULATED, stepped, of_emulated(stepped), I386));
-        for (more, stepped, program, i386) in emulated.into_iter().chain([(OBSERVED, &[][..], of_observed(), &[][..])])
-        {
+        let others = [(OBSERVED, of_observed()), (&[], of_native())];
+        let others = others.map(|(more, program)| (more, &[][..], program, &[][..]));
+        for (more, stepped, program, i386) in emulated.into_iter().chain(others) {
+            let waits = if more.is_empty() { &[] } else { WAITS };
             for number in 0..NUMBERS {
                 let is_it = |&(call, when): &(libc::c_long, When)| call as u32 == number && is_inspected(when, stepped);
-                let is_inspected = [WAITS, more].into_iter().flatten().any(is_it);
+                let is_inspected = [UNREPEATED, waits, more].into_iter().flatten().any(is_it);
                 let is_known = is_always_allowed(&program, ARCH_X86_64, number);
                 assert_eq!(is_known, !is_inspected, "{number} with {stepped:?}");
                 let is_inspected = i386.iter().any(|call| call.0 == number);

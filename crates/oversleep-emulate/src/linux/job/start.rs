@@ -37,8 +37,10 @@ static AT_START: extern "C" fn() = {
 pub struct Start {
     argv: Words,
     envp: Words,
-    /// None where no wait stops.
+    /// None where it isn't traced.
     filter: Option<Vec<libc::sock_filter>>,
+    /// Whether it runs without the filter where the system refuses that.
+    may_lack_filter: bool,
     /// Whether its waits have this system's timer slack.
     has_slack: bool,
 }
@@ -67,7 +69,9 @@ impl Start {
             clocks.sort_unstable();
             clocks.dedup();
         }
-        let filter = (request.plan.is_some() && preload.is_none()).then(|| filter::of_emulated(&clocks));
+        let is_emulated = request.plan.is_some();
+        let filter =
+            preload.is_none().then(|| if is_emulated { filter::of_emulated(&clocks) } else { filter::of_native() });
         // A program, or what it starts, asks for another resolution under this number.
         let number = format!("OVERSLEEP_EMULATE={}", std::process::id());
         let is_passed_on = |(name, _): &(OsString, OsString)| {
@@ -75,8 +79,12 @@ impl Start {
         };
         let more = [CString::new(number).map_err(with_nul)?].into_iter().chain(preload.clone()).collect();
         // Ends are the machine's own: the slack of this one adds nothing to them.
-        let has_slack = filter.is_none() && preload.is_none();
-        Ok(Start { filter, has_slack, ..Start::passing(&request.program, is_passed_on, more)? })
+        Ok(Start {
+            filter,
+            may_lack_filter: !is_emulated,
+            has_slack: !is_emulated,
+            ..Start::passing(&request.program, is_passed_on, more)?
+        })
     }
 
     /// A program that stops where this filter says and is left alone otherwise.
@@ -97,7 +105,7 @@ impl Start {
         });
         let envp: Result<Vec<CString>, _> = inherited.chain(more.into_iter().map(Ok)).collect();
         let (argv, envp) = (Words::new(argv.map_err(with_nul)?), Words::new(envp.map_err(with_nul)?));
-        Ok(Start { argv, envp, filter: None, has_slack: true })
+        Ok(Start { argv, envp, filter: None, may_lack_filter: false, has_slack: true })
     }
 
     /// Starts the program in a process of its own, which gets the signals and is traced by that supervisor, which answers
@@ -147,6 +155,7 @@ impl Start {
             }
             if let Some(filter) = &self.filter
                 && let Err(error) = filter::install(filter)
+                && !self.may_lack_filter
             {
                 fail(BY_FILTER, error.raw_os_error().unwrap_or(libc::EPERM));
             }
