@@ -190,7 +190,7 @@ impl Tally {
     }
 
     /// Counts a call that was made unchanged.
-    pub fn passed_by(&mut self, call: &'static str, why: &'static str) {
+    pub fn note_passed_by(&mut self, call: &'static str, why: &'static str) {
         *self.passed_by.entry((call, why)).or_default() += 1;
     }
 

@@ -44,7 +44,7 @@ impl Observation {
     ///
     /// # Errors
     /// Always.
-    pub fn begin(_program: &[OsString], _children: bool) -> Result<(Observation, Running), Failure> {
+    pub fn begin(_program: &[OsString], _follows_children: bool) -> Result<(Observation, Running), Failure> {
         Err(Failure::Own("a supervisor needs Linux on x86-64".to_owned()))
     }
 

@@ -159,10 +159,10 @@ fn answer_reading(
             until(timespec(a4), Class::Message, libc::CLOCK_REALTIME, E::AbsR8, call)
         }
         libc::SYS_timerfd_settime => {
-            timer(Class::TimerFd, [E::TimerFdSpan, E::TimerFdUntil], four(a2).ok(), (a1 & 1 != 0, 1))
+            timer(Class::TimerFd, [E::TimerFdSpan, E::TimerFdUntil], four(a2).ok(), a1 & 1 != 0, 1)
         }
-        libc::SYS_timer_settime => timer(Class::Timer, [E::TimerSpan, E::TimerUntil], four(a2).ok(), (a1 & 1 != 0, 1)),
-        libc::SYS_setitimer => timer(Class::IntervalTimer, [E::SetItimer; 2], four(a1).ok(), (false, 1_000)),
+        libc::SYS_timer_settime => timer(Class::Timer, [E::TimerSpan, E::TimerUntil], four(a2).ok(), a1 & 1 != 0, 1),
+        libc::SYS_setitimer => timer(Class::IntervalTimer, [E::SetItimer; 2], four(a1).ok(), false, 1_000),
         libc::SYS_alarm => {
             let span = Nanos::from_secs(i64::from(a0 as u32));
             spans(Some(span), Class::IntervalTimer, Number(E::Alarm, call))
@@ -203,7 +203,7 @@ fn counts_cpu_time(timers: &str, id: i32) -> bool {
     })
 }
 
-fn timer(class: Class, [span, until]: [Entry; 2], words: Option<[i64; 4]>, (is_absolute, unit): (bool, i64)) -> Answer {
+fn timer(class: Class, [span, until]: [Entry; 2], words: Option<[i64; 4]>, is_absolute: bool, unit: i64) -> Answer {
     let Some([interval_s, interval, value_s, value]) = words else { return UNREADABLE };
     let (Some(interval), Some(value)) = (time([interval_s, interval], unit), time([value_s, value], unit)) else {
         return UNREADABLE;

@@ -41,7 +41,7 @@ struct Thread {
 
 impl Outlasting {
     /// A thread begins a call in the program's code. When its call ends that is made again with another timeout.
-    pub fn begins(&mut self, tid: Tid, registers: &Registers) -> Option<Nanos> {
+    pub fn note_call(&mut self, tid: Tid, registers: &Registers) -> Option<Nanos> {
         timeout(&mut { *registers })?;
         let thread = self.threads.entry(tid).or_default();
         if thread.again.is_some_and(|(_, again)| again.rip + inject::SYSCALL_LENGTH == registers.rip)
@@ -67,7 +67,7 @@ impl Outlasting {
     ///
     /// # Errors
     /// The thread is gone.
-    pub fn ends(&mut self, tid: Tid) -> io::Result<()> {
+    pub fn end_call(&mut self, tid: Tid) -> io::Result<()> {
         let Some(thread) = self.threads.get_mut(&tid) else { return Ok(()) };
         if !std::mem::take(&mut thread.is_changed) {
             return Ok(());
@@ -82,7 +82,7 @@ impl Outlasting {
     ///
     /// # Errors
     /// The thread is gone.
-    pub fn signal(&mut self, tid: Tid, signal: i32) -> io::Result<()> {
+    pub fn take_signal(&mut self, tid: Tid, signal: i32) -> io::Result<()> {
         let registers = ptrace::registers(tid)?;
         let is_ignored = || {
             let status = std::fs::read_to_string(format!("/proc/{tid}/status"));

@@ -153,7 +153,7 @@ impl Readings {
     }
 
     /// A thread makes a call, which sets an emulated timer if `is_set`.
-    pub fn begins(
+    pub fn begin(
         &mut self,
         Thread { process, tid }: Thread,
         registers: &Registers,
@@ -187,7 +187,7 @@ impl Readings {
     ///
     /// # Errors
     /// The thread is gone.
-    pub fn ends(&mut self, tid: Tid, timers: &Timers, now: Nanos) -> io::Result<()> {
+    pub fn end(&mut self, tid: Tid, timers: &Timers, now: Nanos) -> io::Result<()> {
         let Some(reading) = self.threads.remove(&tid) else { return Ok(()) };
         let has_read = ptrace::registers(tid)?.rax == 0;
         if let Some(timer) = timers.of(reading.process, reading.name).filter(|_| has_read && reading.place != 0) {
@@ -251,19 +251,16 @@ mod tests {
             |process| [Name::File(3), Name::Created(3), Name::Interval].map(|name| timers.of(process, name).is_some());
         assert_eq!((has(7), has(8)), ([true; 3], [true, false, false]));
         let call = |call: libc::c_long, r10| Registers { orig_rax: call as u64, rdi: 3, rsi: 16, r10, ..zero };
-        let Does::Reads(read) = readings.begins(thread(7, 9), &call(libc::SYS_timerfd_settime, 64), true, &timers)
+        let Does::Reads(read) = readings.begin(thread(7, 9), &call(libc::SYS_timerfd_settime, 64), true, &timers)
         else {
             panic!("it reads first")
         };
         assert_eq!((read.orig_rax, read.rsi, readings.has(9)), (libc::SYS_timerfd_gettime as u64, 64, true));
-        assert!(matches!(
-            readings.begins(thread(7, 6), &call(libc::SYS_timerfd_settime, 0), true, &timers),
-            Does::Sets
-        ));
+        assert!(matches!(readings.begin(thread(7, 6), &call(libc::SYS_timerfd_settime, 0), true, &timers), Does::Sets));
         assert!(!readings.has(6), "nobody reads the former one");
-        assert!(matches!(readings.begins(thread(8, 8), &call(libc::SYS_timer_gettime, 0), false, &timers), Does::Goes));
+        assert!(matches!(readings.begin(thread(8, 8), &call(libc::SYS_timer_gettime, 0), false, &timers), Does::Goes));
         assert!(!readings.has(8), "a timer of another process");
-        assert!(matches!(readings.begins(thread(7, 7), &call(libc::SYS_timer_gettime, 0), false, &timers), Does::Goes));
+        assert!(matches!(readings.begin(thread(7, 7), &call(libc::SYS_timer_gettime, 0), false, &timers), Does::Goes));
         assert!(readings.has(7));
         readings.forget(7);
         assert!(!readings.has(7));

@@ -98,7 +98,7 @@ impl Sendings {
     }
 
     /// A thread makes such a call, which ends then.
-    pub fn begins(&mut self, tid: Tid, sends: Sends, made: Nanos, end: Nanos) {
+    pub fn begin(&mut self, tid: Tid, sends: Sends, made: Nanos, end: Nanos) {
         self.0.insert(tid, Sending { sends, made, end, is: State::InCall, repeats: 0 });
     }
 
@@ -111,8 +111,8 @@ impl Sendings {
         self.0.remove(&tid);
     }
 
-    /// Whether a thread makes a call that it made before, whose end is known.
-    pub fn repeats(&mut self, tid: Tid, now: Nanos) -> bool {
+    /// Begins a call again that a thread made before, whose end is known; `false` if it didn't.
+    pub fn begin_again(&mut self, tid: Tid, now: Nanos) -> bool {
         let repeated = self.0.get_mut(&tid).filter(|sending| sending.is == State::Repeats);
         let Some(sending) = repeated else { return false };
         (sending.is, sending.made, sending.repeats) = (State::InCall, now, sending.repeats + 1);

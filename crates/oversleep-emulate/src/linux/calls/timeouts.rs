@@ -1,6 +1,7 @@
 //! What is known about timeouts of sockets: which descriptors have a filter, and what was requested.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::sync::Mutex;
 
 use oversleep_record::Nanos;
@@ -21,22 +22,50 @@ pub enum Way {
     Sends,
 }
 
+/// Whether a process has a filter, or may get it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    HasIt,
+    Install,
+    /// The system refused one before.
+    Refused,
+    TooMany,
+}
+
+/// How many filters a process may have, with those that it inherits: each one is run at all calls that receive, or at all
+/// that send.
+const FILTERS_MAX: usize = 32;
+
 /// What is known about the timeouts of all processes.
 #[derive(Default)]
 pub struct Timeouts {
-    pub filters: Mutex<HashMap<Tid, Filters>>,
-    /// What programs requested, by the socket's inode. The kernel keeps it in its own ticks.
-    requested: Mutex<HashMap<(u64, Way), Nanos>>,
+    filters: Mutex<HashMap<Tid, Filters>>,
+    /// What programs requested. The kernel keeps it in its own ticks.
+    requested: Mutex<HashMap<Timeout, Nanos>>,
     /// Held while a filter is written to a process and installed: processes may share memory.
-    pub installing: Mutex<()>,
+    installing: Mutex<()>,
+}
+
+/// One of the two timeouts of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Timeout {
+    pub inode: u64,
+    pub way: Way,
+}
+
+/// What a filter of a process inspects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Filtered {
+    pub descriptor: i32,
+    pub way: Way,
 }
 
 /// The filters of a process, which it keeps whatever it executes, and which all processes that it starts inherit.
 #[derive(Clone, Default)]
-pub struct Filters {
-    pub descriptors: BTreeSet<(i32, Way)>,
+struct Filters {
+    descriptors: BTreeSet<Filtered>,
     /// Whether the system refused one.
-    pub is_refused: bool,
+    is_refused: bool,
 }
 
 impl Timeouts {
@@ -59,18 +88,50 @@ impl Timeouts {
         lock(&self.filters).remove(&process);
     }
 
+    /// What has to be done for a process to have that filter.
+    pub fn decide(&self, process: Tid, filtered: Filtered) -> Decision {
+        let mut filters = lock(&self.filters);
+        let of = filters.entry(process).or_default();
+        match (of.descriptors.contains(&filtered), of.is_refused, of.descriptors.len() >= FILTERS_MAX) {
+            (true, ..) => Decision::HasIt,
+            (false, true, _) => Decision::Refused,
+            (false, false, true) => Decision::TooMany,
+            (false, false, false) => Decision::Install,
+        }
+    }
+
+    /// Installs a filter, one at a time, and notes what the system answered; an error if the thread is gone.
+    pub fn install(
+        &self,
+        process: Tid,
+        filtered: Filtered,
+        install: impl FnOnce() -> io::Result<i64>,
+    ) -> io::Result<()> {
+        let answer = {
+            let _installing = lock(&self.installing);
+            install()?
+        };
+        let mut filters = lock(&self.filters);
+        let of = filters.entry(process).or_default();
+        match answer {
+            0 => _ = of.descriptors.insert(filtered),
+            _ => of.is_refused = true,
+        }
+        Ok(())
+    }
+
     /// A socket gets that timeout.
-    pub fn requests(&self, socket: (u64, Way), span: Nanos) {
+    pub fn note_requested(&self, timeout: Timeout, span: Nanos) {
         let mut requested = lock(&self.requested);
         if requested.len() >= REQUESTED_MAX {
             requested.clear();
         }
-        requested.insert(socket, span);
+        requested.insert(timeout, span);
     }
 
     /// The timeout that was requested for that socket, where the kernel keeps that span.
-    pub fn requested(&self, socket: (u64, Way), kept: Nanos) -> Nanos {
-        let requested = lock(&self.requested).get(&socket).copied();
+    pub fn requested(&self, timeout: Timeout, kept: Nanos) -> Nanos {
+        let requested = lock(&self.requested).get(&timeout).copied();
         requested.filter(|&requested| is_kept_as(requested, kept)).unwrap_or(kept)
     }
 }
@@ -87,7 +148,11 @@ mod tests {
     #[test]
     fn a_new_process_has_the_filters_of_its_parent_unless_more_came_meanwhile() {
         let timeouts = Timeouts::default();
-        lock(&timeouts.filters).entry(7).or_default().descriptors.insert((3, Way::Receives));
+        lock(&timeouts.filters)
+            .entry(7)
+            .or_default()
+            .descriptors
+            .insert(Filtered { descriptor: 3, way: Way::Receives });
         assert!(timeouts.are_some());
         for (started, count, inherited) in [(8, 2, 1), (9, 1, 0)] {
             timeouts.note_start(7, started, |process| Some(if process == 7 { 2 } else { count }));
@@ -102,8 +167,8 @@ mod tests {
             assert_eq!(is_kept_as(ms(requested), ms(kept)), is_it, "{requested} {kept}");
         }
         let timeouts = Timeouts::default();
-        timeouts.requests((7, Way::Sends), ms(10));
-        let of = |socket, way, kept| timeouts.requested((socket, way), ms(kept));
+        timeouts.note_requested(Timeout { inode: 7, way: Way::Sends }, ms(10));
+        let of = |socket, way, kept| timeouts.requested(Timeout { inode: socket, way }, ms(kept));
         assert_eq!([of(7, Way::Sends, 12), of(7, Way::Sends, 500)], [ms(10), ms(500)]);
         assert_eq!([of(8, Way::Sends, 12), of(7, Way::Receives, 12)], [ms(12); 2]);
     }

@@ -49,7 +49,7 @@ pub struct Got {
 
 /// Makes a newly executed program make system calls for the supervisor. Its thread is stopped at that event, and is
 /// left at the end of its `execve`, about to run its first instruction.
-pub fn at_exec(tid: Tid, wanted: Wanted) -> Got {
+pub fn prepare_at_exec(tid: Tid, wanted: Wanted) -> Got {
     let fails = |native| Got { code: Err(native), locked_memory: None };
     match ptrace::registers(tid) {
         Err(_) => return fails(Native::Gone),
@@ -159,17 +159,18 @@ pub fn again(registers: &Registers) -> Registers {
     Registers { rip: registers.rip - SYSCALL_LENGTH, rax: registers.orig_rax, orig_rax: u64::MAX, ..*registers }
 }
 
+/// A system call that a thread makes for its tracer.
+pub struct Call {
+    pub number: libc::c_long,
+    pub arguments: [u64; 6],
+}
+
 /// Makes a thread that stopped at its call make another one first, which may read these bytes at
 /// [`trampoline::SCRATCH`]. Returns the result of that call; the thread then repeats its own.
 ///
 /// # Errors
 /// The thread is gone.
-pub fn instead(
-    tid: Tid,
-    registers: &Registers,
-    bytes: &[u8],
-    (number, arguments): (libc::c_long, [u64; 6]),
-) -> io::Result<i64> {
+pub fn make_instead(tid: Tid, registers: &Registers, bytes: &[u8], made: Call) -> io::Result<i64> {
     if write_at(tid, bytes, trampoline::SCRATCH).is_err() {
         return Ok(-i64::from(libc::EFAULT));
     }
@@ -179,7 +180,7 @@ pub fn instead(
     let mut is_stopped = false;
     // The call that it stopped at ends, unmade.
     next_call(tid, &mut is_stopped)?;
-    let result = call(tid, &at, number, arguments, &mut is_stopped)?;
+    let result = call(tid, &at, made.number, made.arguments, &mut is_stopped)?;
     ptrace::set_registers(tid, &again(registers))?;
     ptrace::set_mask(tid, mask)?;
     // Its next stop tells whether its group is stopped still.

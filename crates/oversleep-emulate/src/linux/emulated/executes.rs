@@ -29,10 +29,10 @@ impl Tracer {
         self.note_exec(tid);
         self.shared.counts.count_exec();
         if self.shared.settings.is_unprivileged && executed::changes_user(tid) {
-            lock(&self.tally).passed_by("execve", SETUID);
+            lock(&self.tally).note_passed_by("execve", SETUID);
         }
         if let Some(why) = self.shared.settings.plan.as_ref().and_then(|_| executed::started_by_a_daemon(tid)) {
-            lock(&self.tally).passed_by("execve", why);
+            lock(&self.tally).note_passed_by("execve", why);
         }
         self.shared.processes.note_exec(tid);
         self.shared.sites.forget(tid);
@@ -40,7 +40,7 @@ impl Tracer {
         let locks = self.shared.settings.locks_memory;
         let is_limited = locks && !inject::may_lock_all(tid);
         let wanted = Wanted { code: self.shared.settings.plan.is_some(), locked_memory: locks && !is_limited };
-        let got = inject::at_exec(tid, wanted);
+        let got = inject::prepare_at_exec(tid, wanted);
         if is_limited {
             self.shared.counts.count_locked(libc::EPERM);
         }
@@ -74,7 +74,7 @@ impl Tracer {
         if !stepped.is_empty()
             && let Err(why) = shared.place_clocks(tid, stepped)
         {
-            lock(&self.tally).passed_by("clock_gettime", why);
+            lock(&self.tally).note_passed_by("clock_gettime", why);
         }
         // The process's own filter stays in force for everything that it executes.
         if let Some(adapted) = adapted.filter(|_| shared.processes.special(tid).is_none()) {
@@ -113,7 +113,7 @@ impl Tracer {
     }
 
     pub(super) fn run_natively(&mut self, process: Tid, why: &'static str) {
-        lock(&self.tally).passed_by("execve", why);
+        lock(&self.tally).note_passed_by("execve", why);
         self.shared.processes.set(process, Special::Native(why));
         self.shared.sites.turn_off(process);
     }

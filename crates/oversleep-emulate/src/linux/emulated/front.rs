@@ -40,7 +40,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
         -1 => return Err(own("start the supervisor", io::Error::last_os_error())),
         0 => {
             drop((to_supervisor, to_tracer, told));
-            supervisor::run((request, stepped), front, [to_front, to_program, to_told])
+            supervisor::run(request, stepped, front, [to_front, to_program, to_told])
         }
         supervisor => supervisor,
     };

@@ -39,7 +39,7 @@ impl Tracer {
         let registers = ptrace::registers(tid)?;
         let call = registers.orig_rax as libc::c_long;
         if self.shared.settings.plan.is_none() && call != libc::SYS_clone {
-            self.outlasting.begins(tid, &registers);
+            self.outlasting.note_call(tid, &registers);
             return Ok(());
         }
         let other = other_abis::name(tid, &registers);
@@ -50,9 +50,9 @@ impl Tracer {
             match self.shared.processes.special(process) {
                 Some(Special::Native(why)) => {
                     if other.is_none() {
-                        self.outlasting.begins(tid, &registers);
+                        self.outlasting.note_call(tid, &registers);
                     }
-                    lock(&self.tally).passed_by(name(), why);
+                    lock(&self.tally).note_passed_by(name(), why);
                     return Ok(());
                 }
                 Some(Special::Adapted(adapted)) => program = Some(adapted),
@@ -60,7 +60,7 @@ impl Tracer {
             }
         }
         if other.is_some() {
-            lock(&self.tally).passed_by(name(), other_abis::NATIVE);
+            lock(&self.tally).note_passed_by(name(), other_abis::NATIVE);
             return Ok(());
         }
         if receiving::CALLS.contains(&call) {
@@ -73,7 +73,7 @@ impl Tracer {
         if remaining::set_by(&registers).is_some() {
             let thread = Thread { process: self.process(tid), tid };
             let is_set = matches!(answer, Answer::Wait(_));
-            match self.readings.begins(thread, &registers, is_set, &self.shared.timers) {
+            match self.readings.begin(thread, &registers, is_set, &self.shared.timers) {
                 Does::Goes if is_set => return Ok(()),
                 Does::Reads(read) => return ptrace::set_registers(tid, &read),
                 Does::Goes | Does::Sets => {}
@@ -82,11 +82,11 @@ impl Tracer {
         match answer {
             Answer::AsIs => Ok(()),
             Answer::PassBy(why) => {
-                lock(&self.tally).passed_by(name(), why);
+                lock(&self.tally).note_passed_by(name(), why);
                 Ok(())
             }
             Answer::Return(value) => {
-                lock(&self.tally).passed_by(name(), URING);
+                lock(&self.tally).note_passed_by(name(), URING);
                 return_value(tid, registers, value)
             }
             Answer::Clock(entry, clock) => {
@@ -135,8 +135,8 @@ impl Tracer {
         let origin = Origin { is_own_code, is_within: &is_within };
         let adapted = program.map(|program| (&program.adapted, &origin));
         let Some(wait) = plan.wait_of(waiting.class, adapted) else {
-            self.outlasting.begins(tid, &registers);
-            lock(&self.tally).passed_by(name, NO_SUCH_WAIT);
+            self.outlasting.note_call(tid, &registers);
+            lock(&self.tally).note_passed_by(name, NO_SUCH_WAIT);
             return Ok(());
         };
         let ahead = match shared.spaces.are_some() && waiting.leads_to != LeadsTo::Socket {
@@ -200,7 +200,7 @@ impl Tracer {
         let spans = [planned.requested, planned.native - from, planned.end - from].map(|span| span.0);
         lock(&self.tally).wait(name, info.name, spans, is_busy && now - self.busy_since > BUSY);
         if let LeadsTo::Send(sends) = waiting.leads_to {
-            self.sendings.begins(tid, sends, now, planned.end);
+            self.sendings.begin(tid, sends, now, planned.end);
         }
         let interval = |interval: Nanos| match grid.filter(|_| info.ends_at_tick()) {
             Some(grid) if interval > Nanos::ZERO => {
@@ -212,7 +212,7 @@ impl Tracer {
             && requested > grid.period
             && interval(requested) != requested
         {
-            lock(&self.tally).passed_by(name, INTERVAL);
+            lock(&self.tally).note_passed_by(name, INTERVAL);
         }
         if let Some(name) = remaining::set_by(&registers) {
             let interval = if let LeadsTo::Timer(_, interval, _) = waiting.leads_to { interval } else { Nanos::ZERO };

@@ -23,7 +23,7 @@ impl Tracer {
         }
         let Some((socket, kept)) = self.timed_socket(tid, &registers, Way::Receives) else { return Ok(()) };
         if how == How::More || socket.waits_for_more() {
-            lock(&self.tally).passed_by(entry::name(call), MORE);
+            lock(&self.tally).note_passed_by(entry::name(call), MORE);
             return Ok(());
         }
         // A call that can't accept fails, and one that reads nothing doesn't wait.
@@ -33,7 +33,7 @@ impl Tracer {
         if call == libc::SYS_readv && ptrace::read::<2>(tid, registers.rsi).map_or(true, |[_, length]| length == 0) {
             return Ok(());
         }
-        let waiting = self.waiting((socket, Way::Receives), kept, LeadsTo::Receive(call));
+        let waiting = self.waiting(socket, Way::Receives, kept, LeadsTo::Receive(call));
         self.wait(tid, registers, &waiting, stopped)
     }
 }

@@ -25,20 +25,20 @@ impl Tracer {
             self.sendings.forget(tid);
             return Ok(());
         };
-        if self.sendings.repeats(tid, stopped.now) {
+        if self.sendings.begin_again(tid, stopped.now) {
             return Ok(());
         }
         let is_connecting =
             registers.orig_rax as libc::c_long == libc::SYS_connect && socket.family() != Some(libc::AF_UNIX);
         let error = if is_connecting { libc::EINPROGRESS } else { libc::EAGAIN };
-        let waiting = self.waiting((socket, Way::Sends), kept, LeadsTo::Send(Sends { kept, error }));
+        let waiting = self.waiting(socket, Way::Sends, kept, LeadsTo::Send(Sends { kept, error }));
         self.wait(tid, registers, &waiting, stopped)
     }
 
     /// A thread's call ends.
     pub(super) fn end_call(&mut self, tid: Tid) -> io::Result<()> {
-        self.outlasting.ends(tid)?;
-        self.readings.ends(tid, &self.shared.timers, now())?;
+        self.outlasting.end_call(tid)?;
+        self.readings.end(tid, &self.shared.timers, now())?;
         if self.sendings.is_empty() {
             return ptrace::go_on(tid, 0);
         }

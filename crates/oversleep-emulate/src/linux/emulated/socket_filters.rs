@@ -13,17 +13,13 @@ use oversleep_record::Nanos;
 use super::tracer::Tracer;
 use crate::linux::calls::entry::{self, LeadsTo, Waiting};
 use crate::linux::calls::program_socket::Socket;
-use crate::linux::calls::timeouts::Way;
-use crate::linux::code::inject;
+use crate::linux::calls::timeouts::{Decision, Filtered, Timeout, Way};
+use crate::linux::code::inject::{self, Call};
 use crate::linux::code::trampoline;
 use crate::linux::filter::{self, receiving, sending};
 use crate::linux::process::lock::lock;
 use crate::linux::process::ptrace::{Registers, Tid};
 use crate::plan::{Class, Requested};
-
-/// How many filters a process may have, with those that it inherits: each one is run at all calls that receive, or at all
-/// that send.
-const FILTERS_MAX: usize = 32;
 
 const REFUSED: &str = "the system refuses another filter, so a timeout of a socket ends on this kernel's own tick";
 const HIDDEN: &str = "the system hides the program's sockets, so their timeouts end on this kernel's own tick";
@@ -38,7 +34,7 @@ impl Tracer {
     /// A socket gets a timeout. Whether the call is to be made as it is, or the registers are set already.
     pub(super) fn set_timeout(&mut self, tid: Tid, registers: &Registers, span: Nanos, now: Nanos) -> bool {
         let passes_by = |tracer: &Tracer, why| {
-            lock(&tracer.tally).passed_by("setsockopt", why);
+            lock(&tracer.tally).note_passed_by("setsockopt", why);
             false
         };
         let way = if SO_RCVTIMEO.contains(&(registers.rdx as u32)) { Way::Receives } else { Way::Sends };
@@ -55,38 +51,22 @@ impl Tracer {
             None => return true,
         }
         let shared = Arc::clone(&self.shared);
-        let refusal = {
-            let mut filters = lock(&shared.timeouts.filters);
-            let of = filters.entry(process).or_default();
-            if of.descriptors.contains(&(descriptor, way)) {
-                shared.timeouts.requests((socket.inode(), way), span);
+        let filtered = Filtered { descriptor, way };
+        match shared.timeouts.decide(process, filtered) {
+            Decision::HasIt => {
+                shared.timeouts.note_requested(Timeout { inode: socket.inode(), way }, span);
                 return true;
             }
-            match of.is_refused {
-                true => Some(REFUSED),
-                false => (of.descriptors.len() >= FILTERS_MAX).then_some(TOO_MANY),
-            }
-        };
-        if let Some(why) = refusal {
-            return passes_by(self, why);
+            Decision::Refused => return passes_by(self, REFUSED),
+            Decision::TooMany => return passes_by(self, TOO_MANY),
+            Decision::Install => {}
         }
         // Closed as soon as its program closes it: what follows may take a while.
         drop(socket);
-        let installed = {
-            let _installing = lock(&shared.timeouts.installing);
-            install(tid, registers, (descriptor, way))
-        };
-        let Ok(installed) = installed else {
+        // The thread makes its call again. Then its descriptor has a filter, or the refusal is named.
+        if shared.timeouts.install(process, filtered, || install(tid, registers, filtered)).is_err() {
             // Its end may have been seen already, and comes only once.
             self.forget(tid, now);
-            return true;
-        };
-        // The thread makes its call again. Then its descriptor has a filter, or the refusal is named.
-        let mut filters = lock(&shared.timeouts.filters);
-        let of = filters.entry(process).or_default();
-        match installed {
-            0 => _ = of.descriptors.insert((descriptor, way)),
-            _ => of.is_refused = true,
         }
         true
     }
@@ -98,7 +78,7 @@ impl Tracer {
             Ok(socket) => socket,
             Err(error) if error.raw_os_error() == Some(libc::EBADF) => return None,
             Err(_) => {
-                lock(&self.tally).passed_by(entry::name(registers.orig_rax as libc::c_long), HIDDEN);
+                lock(&self.tally).note_passed_by(entry::name(registers.orig_rax as libc::c_long), HIDDEN);
                 return None;
             }
         };
@@ -107,15 +87,15 @@ impl Tracer {
     }
 
     /// The wait for a socket with that timeout, which is closed here.
-    pub(super) fn waiting(&self, (socket, way): (Socket, Way), kept: Nanos, leads_to: LeadsTo) -> Waiting {
-        let span = self.shared.timeouts.requested((socket.inode(), way), kept);
+    pub(super) fn waiting(&self, socket: Socket, way: Way, kept: Nanos, leads_to: LeadsTo) -> Waiting {
+        let span = self.shared.timeouts.requested(Timeout { inode: socket.inode(), way }, kept);
         Waiting { class: Class::Socket, requested: Requested::Span(span), leads_to, clock: libc::CLOCK_MONOTONIC }
     }
 }
 
 /// Makes a process install the filter of a descriptor, for all its threads; returns the answer of the system. The thread
 /// then repeats its call.
-fn install(tid: Tid, registers: &Registers, (descriptor, way): (i32, Way)) -> io::Result<i64> {
+fn install(tid: Tid, registers: &Registers, Filtered { descriptor, way }: Filtered) -> io::Result<i64> {
     let calls: &[libc::c_long] = match way {
         Way::Receives => &receiving::CALLS,
         Way::Sends => &sending::CALLS,
@@ -132,5 +112,5 @@ fn install(tid: Tid, registers: &Registers, (descriptor, way): (i32, Way)) -> io
     debug_assert!(bytes.len() <= trampoline::SCRATCH_SIZE, "the filter takes {} bytes", bytes.len());
     let flags = filter::TSYNC | filter::SPEC_ALLOW;
     let arguments = [filter::SET_MODE_FILTER, flags, trampoline::SCRATCH, 0, 0, 0];
-    inject::instead(tid, registers, &bytes, (libc::SYS_seccomp, arguments))
+    inject::make_instead(tid, registers, &bytes, Call { number: libc::SYS_seccomp, arguments })
 }

@@ -27,9 +27,9 @@ pub const FINISH: i32 = 1;
 /// Traces the program to its end. This process is a copy of the one that continues as `front`, and never returns.
 /// The descriptors lead to the front process, to the program's process before it executes the program, and to where the
 /// front process prints.
-pub fn run(request: (Request, Vec<Stepped>), front: i32, ends: [OwnedFd; 3]) -> ! {
+pub fn run(request: Request, stepped: Vec<Stepped>, front: i32, ends: [OwnedFd; 3]) -> ! {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        supervise(request, front, ends);
+        supervise(request, stepped, front, ends);
     }));
     // SAFETY: ends the process at once: what its parent registered is not its own.
     unsafe { libc::_exit(i32::from(outcome.is_err())) }
@@ -49,7 +49,7 @@ pub fn stepped(plan: Option<&Plan>, choice: &ClockChoice) -> Result<Vec<Stepped>
     Ok(stepped)
 }
 
-fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_front, to_program, notes]: [OwnedFd; 3]) {
+fn supervise(mut request: Request, stepped: Vec<Stepped>, front: i32, [to_front, to_program, notes]: [OwnedFd; 3]) {
     end_with(front);
     ptrace::keep_stops();
     // SAFETY: takes numbers.

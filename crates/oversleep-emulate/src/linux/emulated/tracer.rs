@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use oversleep_record::Nanos;
@@ -144,7 +143,7 @@ impl Tracer {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => self.delayed.push(parcel),
                 Err(_) => {
                     if let Some(member) = &self.member {
-                        member.count.fetch_sub(1, Ordering::Relaxed);
+                        member.note_lost();
                     }
                 }
             }
@@ -217,7 +216,7 @@ impl Tracer {
                 ptrace::go_on(tid, cancel::OF_MUSL)
             }
             Stop::Signal(signal) => {
-                self.outlasting.signal(tid, signal)?;
+                self.outlasting.take_signal(tid, signal)?;
                 ptrace::go_on(tid, signal)
             }
             Stop::Trap => self.note_trap(tid, now),
@@ -251,7 +250,7 @@ impl Tracer {
             self.shared.counts.uncount_thread();
         }
         if let Some(member) = self.member.as_ref().filter(|_| self.arriving.remove(&tid).is_some() || had) {
-            let _ = member.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
+            member.note_lost();
         }
         self.processes.remove(&tid);
         self.cancelled.forget(tid);

@@ -56,11 +56,11 @@ pub struct Running {
 }
 
 impl Observation {
-    /// Starts a program and follows it, and with `children` all that it starts.
+    /// Starts a program and follows it, and with `follows_children` all that it starts.
     ///
     /// # Errors
     /// Why it can't be started or traced.
-    pub fn begin(program: &[OsString], children: bool) -> Result<(Observation, Running), Failure> {
+    pub fn begin(program: &[OsString], follows_children: bool) -> Result<(Observation, Running), Failure> {
         let own = |what: &str, error: io::Error| Failure::Own(format!("can't {what}: {error}"));
         let typed = program.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
         let start = Start::observed(program, filter::of_observed())?;
@@ -72,7 +72,7 @@ impl Observation {
             -1 => return Err(own("start the supervisor", io::Error::last_os_error())),
             0 => {
                 drop((control, from, to_tracer));
-                supervisor::run([to_front, stream, to_program], children, has_switches)
+                supervisor::run([to_front, stream, to_program], follows_children, has_switches)
             }
             supervisor => supervisor,
         };

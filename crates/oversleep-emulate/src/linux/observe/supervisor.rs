@@ -16,13 +16,14 @@ pub const FINISH: i32 = 1;
 const SENDING_MS: i32 = 50;
 
 /// Traces the program to its end. This process is a copy of the one that reads its events, and never returns.
-pub fn run(ends: [OwnedFd; 3], children: bool, has_switches: bool) -> ! {
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| supervise(ends, children, has_switches)));
+pub fn run(ends: [OwnedFd; 3], follows_children: bool, has_switches: bool) -> ! {
+    let outcome =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| supervise(ends, follows_children, has_switches)));
     // SAFETY: ends the process at once: what its parent registered is not its own.
     unsafe { libc::_exit(i32::from(outcome.is_err())) }
 }
 
-fn supervise([to_front, stream, to_program]: [OwnedFd; 3], children: bool, has_switches: bool) {
+fn supervise([to_front, stream, to_program]: [OwnedFd; 3], follows_children: bool, has_switches: bool) {
     // SAFETY: takes a constant.
     let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
     detach(&mut [to_front.as_raw_fd(), stream.as_raw_fd(), to_program.as_raw_fd()]);
@@ -33,7 +34,7 @@ fn supervise([to_front, stream, to_program]: [OwnedFd; 3], children: bool, has_s
         thread::Builder::new().spawn(move || {
             guard(|| {
                 if let Some(program) = seize_program(to_program) {
-                    Tracer::new(program, i64::from(slack), events, children, has_switches).run();
+                    Tracer::new(program, i64::from(slack), events, follows_children, has_switches).run();
                 }
             });
         })

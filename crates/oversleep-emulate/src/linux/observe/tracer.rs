@@ -31,7 +31,7 @@ pub struct Tracer {
     /// The slack of the program when it was started.
     slack: Nanos,
     events: Arc<Stream>,
-    children: bool,
+    follows_children: bool,
     has_switches: bool,
     poll_share: Option<PollShare>,
     /// Threads that were let go into a call, and how often their counts were looked at since.
@@ -39,7 +39,7 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    pub fn new(program: Tid, slack: i64, events: Arc<Stream>, children: bool, has_switches: bool) -> Tracer {
+    pub fn new(program: Tid, slack: i64, events: Arc<Stream>, follows_children: bool, has_switches: bool) -> Tracer {
         let slack = Nanos(slack);
         Tracer {
             program,
@@ -48,7 +48,7 @@ impl Tracer {
             outlasting: Outlasting::default(),
             slack,
             events,
-            children,
+            follows_children,
             has_switches,
             poll_share: thread::poll_share(),
             going: Vec::new(),
@@ -84,7 +84,7 @@ impl Tracer {
             },
             Stop::Call => {
                 self.end_call(tid);
-                self.outlasting.ends(tid)?;
+                self.outlasting.end_call(tid)?;
                 ptrace::go_on(tid, 0)
             }
             Stop::Executes => {
@@ -97,7 +97,7 @@ impl Tracer {
             }
             Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(signal) => {
-                self.outlasting.signal(tid, signal)?;
+                self.outlasting.take_signal(tid, signal)?;
                 ptrace::go_on(tid, signal)
             }
             Stop::Overdue => ptrace::go_on(tid, 0),
@@ -115,7 +115,7 @@ impl Tracer {
 
     /// Whether waits of that process are reported.
     fn is_followed(&self, process: Tid) -> bool {
-        (self.children || process == self.program) && self.events.is_open()
+        (self.follows_children || process == self.program) && self.events.is_open()
     }
 
     /// A call begins. Returns whether its end matters.
@@ -134,7 +134,7 @@ impl Tracer {
             ptrace::set_registers(tid, &Registers { rdi: flags, ..registers })?;
             return Ok(false);
         }
-        let made_again = self.outlasting.begins(tid, &registers);
+        let made_again = self.outlasting.note_call(tid, &registers);
         if !self.is_followed(process) {
             return Ok(made_again.is_some());
         }

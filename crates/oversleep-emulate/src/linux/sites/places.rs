@@ -174,7 +174,7 @@ impl Sites {
         let Some(of) = self.of(process) else { return };
         let mut copy = Process { pending: None, is_crowded: false, ..lock(&of).clone() };
         if let (Some(grid), Ok(memory)) = (grid, Memory::open(started)) {
-            copy.regions.iter_mut().for_each(|region| region.counts_anew(&memory));
+            copy.regions.iter_mut().for_each(|region| region.count_anew(&memory));
             copy.regions.iter().for_each(|region| _ = region.set_grid(&memory, grid));
         }
         lock(&self.processes).insert(started, Arc::new(Mutex::new(copy)));
@@ -201,7 +201,7 @@ impl Process {
             let site = wait.returns_to - AFTER_SLOW;
             if let Some(offset) = counters.offset(wait.counted)
                 && let Some(region) = self.regions.iter_mut().find(|region| region.has(site))
-                && let Some(counted) = region.counted(&memory, offset)
+                && let Some(counted) = region.count(&memory, offset)
             {
                 counters.add(offset, counted);
             }

@@ -77,7 +77,7 @@ impl Region {
     }
 
     /// How far a pair of counters of the process's own has advanced since this was called last.
-    pub fn counted(&mut self, memory: &Memory, offset: u64) -> Option<[u64; 2]> {
+    pub fn count(&mut self, memory: &Memory, offset: u64) -> Option<[u64; 2]> {
         let at = self.at + PAGE_AT + offset;
         let now = [memory.word(at).ok()?, memory.word(at + 8).ok()?];
         let before = self.own.as_mut()?.insert(offset, now).unwrap_or_default();
@@ -85,10 +85,10 @@ impl Region {
     }
 
     /// The process is a copy of another: what was counted before is the other's.
-    pub fn counts_anew(&mut self, memory: &Memory) {
+    pub fn count_anew(&mut self, memory: &Memory) {
         let offsets: Vec<u64> = self.own.iter().flatten().map(|(&offset, _)| offset).collect();
         for offset in offsets {
-            self.counted(memory, offset);
+            self.count(memory, offset);
         }
     }
 

@@ -33,7 +33,7 @@ pub struct Parcel {
 pub struct Member {
     /// Threads on their way to it; `None` once it takes no more.
     parcels: Mutex<Option<Vec<Parcel>>>,
-    pub count: AtomicUsize,
+    count: AtomicUsize,
     /// A process that it also traces. A signal to this process ends the tracer's wait, whenever it arrives.
     bell: Tid,
 }
@@ -58,6 +58,11 @@ impl Member {
     /// Its bell is gone, so nobody can tell it of threads any more: takes those that are on their way, and no others.
     pub fn take_last(&self) -> Vec<Parcel> {
         lock(&self.parcels).take().unwrap_or_default()
+    }
+
+    /// It has a thread less.
+    pub fn note_lost(&self) {
+        let _ = self.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
     }
 
     pub fn is_bell(&self, tid: Tid) -> bool {
@@ -88,7 +93,7 @@ impl Crew {
     /// `tracing` makes the function that a further tracer runs.
     pub fn give_away(&self, Thread { process, tid }: Thread, tracing: impl Fn() -> Tracing) -> bool {
         let Ok(registers) = ptrace::registers(tid) else { return false };
-        let Some(member) = self.member(&tracing) else { return false };
+        let Some(member) = self.member_with_room(&tracing) else { return false };
         let parked = Registers { rip: Entry::Park.address(), orig_rax: u64::MAX, ..registers };
         if ptrace::set_registers(tid, &parked).and_then(|()| ptrace::let_go(tid)).is_err() {
             // The thread was killed.
@@ -103,7 +108,7 @@ impl Crew {
                 Some(Err(back)) => parcel = back,
                 None => return true,
             }
-            member = self.member(&tracing);
+            member = self.member_with_room(&tracing);
         }
     }
 
@@ -115,7 +120,7 @@ impl Crew {
     }
 
     /// A member that has room; starts a new one if necessary.
-    fn member(&self, tracing: &impl Fn() -> Tracing) -> Option<Arc<Member>> {
+    fn member_with_room(&self, tracing: &impl Fn() -> Tracing) -> Option<Arc<Member>> {
         let mut members = lock(&self.members);
         members.retain(|member| lock(&member.parcels).is_some());
         if let Some(member) = members.iter().rev().find(|member| member.count.load(Ordering::Relaxed) < SHARE) {
@@ -124,7 +129,7 @@ impl Crew {
         let (sender, receiver) = mpsc::channel();
         let tracing = tracing();
         let begun = thread::Builder::new().stack_size(256 << 10).spawn(move || {
-            let bell = bell();
+            let bell = fork_bell();
             let member = Arc::new(Member { parcels: Mutex::new(Some(Vec::new())), count: AtomicUsize::new(0), bell });
             let is_usable = bell > 0 && ptrace::seize(bell).is_ok();
             let _ = sender.send(is_usable.then(|| Arc::clone(&member)));
@@ -144,7 +149,7 @@ impl Crew {
 }
 
 /// A process that does nothing, and ends with the calling thread.
-fn bell() -> Tid {
+fn fork_bell() -> Tid {
     // SAFETY: the copy makes only calls that are allowed after a fork and never returns.
     unsafe {
         // Before it is there: setting that discards a signal that has just come, and with it the word of a thread.
