@@ -84,14 +84,16 @@ impl Plan {
         if let Some(record) = find(&[], os, call, None).iter().find(has) {
             return Ok(record);
         }
+        if let Some(why) = find(&[], os, call, None).iter().find_map(|record| self.waits_again(record).err()) {
+            return Err(format!("that can't be emulated yet: {why}"));
+        }
         let (name, _) = call.split_once('@').unwrap_or((call, ""));
         let versions = runtime_calls::versions(os, name);
         Err(match versions.is_empty() {
             false => format!("not known for that version; known on {os}: {}", versions.join("; ")),
             true => match &runtime_calls::systems(name)[..] {
-                [] => {
-                    "no call of that name is known; `oversleep waits --on MACHINE` lists those of a machine".to_owned()
-                }
+                [] => "no call of that name is known; `oversleep runtimes --on MACHINE` lists those of a machine"
+                    .to_owned(),
                 systems => format!("not known on {os}; known on: {}", systems.join(", ")),
             },
         })

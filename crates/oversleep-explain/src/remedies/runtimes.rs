@@ -99,8 +99,8 @@ pub(crate) static TIME_SLEEP: RemedyEntry = RemedyEntry {
     id: "python-time-sleep",
     scope: Scope::Where(|file| gains(file, SLEEP)),
     summary: "The wait leaves the event loop, whose timeout counts in milliseconds.",
-    how: "In Python, call time.sleep in a thread of its own, and let asyncio await it with asyncio.to_thread. On Windows, \
-          time.sleep is finer than the tick from Python 3.11 on.",
+    how: "For the waits of asyncio and select in Python: call time.sleep in a thread of its own, and let asyncio await it with \
+          asyncio.to_thread (Python 3.9). On Windows, time.sleep is finer than the tick from Python 3.11 on.",
     example: Some("# Python\nawait asyncio.to_thread(time.sleep, 0.0003)"),
     trial: measured(SLEEP.2, |file| both(file, SLEEP)),
 };

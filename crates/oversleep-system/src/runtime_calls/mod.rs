@@ -151,6 +151,8 @@ pub enum Holds {
     UnlessTens,
     /// Always, because its library holds it from its start to its end.
     Always,
+    /// While it waits for less than 60 ms, on a system without high-resolution timers.
+    ShortWithoutHighResolution,
 }
 
 impl Holds {
@@ -158,6 +160,9 @@ impl Holds {
         *self == Holds::Nothing
     }
 }
+
+/// Registry name of the wait of Windows that needs no finer resolution.
+const HIGH_RESOLUTION: &str = "waitable-timer-high-resolution";
 
 /// Which calls of a program of Linux stand for a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -295,10 +300,14 @@ impl Record {
             Some(otherwise) if !has(&self.wait) => (&otherwise.wait, otherwise.rounds),
             _ => (&self.wait, self.rounds),
         };
+        let holds = match self.holds {
+            Holds::ShortWithoutHighResolution if has(HIGH_RESOLUTION) => Holds::Nothing,
+            holds => holds,
+        };
         let [least, grid, long_grid] = [self.least_ms, self.grid_ms, self.long_grid_ms].map(Nanos::from_millis);
         let beyond =
             self.longest.as_ref().and_then(|longest| Some([longest.ms, longest.becomes_ms?].map(Nanos::from_millis)));
-        Passes { wait, rounds, beyond, least, grid, long_grid, holds: self.holds, again: None, rest: rounds }
+        Passes { wait, rounds, beyond, least, grid, long_grid, holds, again: None, rest: rounds }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
-use super::{HELD, Passes, Record, Rule, find, known};
+use super::{HELD, HIGH_RESOLUTION, Passes, Record, Rule, find, known};
 use crate::tunables::names::RESOLUTION;
 use crate::waits;
 use crate::{
@@ -97,7 +97,8 @@ impl Wait for CallWait {
         let is_otherwise = wait != record.wait;
         let always = self.passes(platform).always_holds().then(|| platform.tunable(RESOLUTION)).flatten();
         let _held = always.and_then(|tunable| tunable.apply(&Setting::Nanos(HELD)).1);
-        Ok(Box::new(CallWaiter { platform: Arc::clone(platform), record, is_otherwise, beneath, _held }))
+        let (platform, has_high_resolution) = (Arc::clone(platform), is_there(platform, HIGH_RESOLUTION));
+        Ok(Box::new(CallWaiter { platform, record, is_otherwise, has_high_resolution, beneath, _held }))
     }
 }
 
@@ -105,6 +106,7 @@ struct CallWaiter {
     platform: SharedPlatform,
     record: Record,
     is_otherwise: bool,
+    has_high_resolution: bool,
     beneath: Box<dyn Waiter>,
     /// What its library holds all the time.
     _held: Option<Box<dyn Restore>>,
@@ -112,7 +114,10 @@ struct CallWaiter {
 
 impl Waiter for CallWaiter {
     fn wait(&mut self, target: Target) -> WaitEnd {
-        let passes = self.record.passes(|_| !self.is_otherwise);
+        let passes = self.record.passes(|name| match name {
+            HIGH_RESOLUTION => self.has_high_resolution,
+            _ => !self.is_otherwise,
+        });
         let now = target.deadline - target.remaining;
         let span = passes.span(target.remaining, now);
         // Runtimes don't call the system for a request that is rounded to zero.

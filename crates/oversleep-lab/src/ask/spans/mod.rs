@@ -105,6 +105,37 @@ pub(super) fn split(text: &str) -> Option<(String, &str)> {
     (depth == 0).then(|| (name.trim().to_owned(), inner[start + 1..].trim()))
 }
 
+/// What stands before the names of classes and modules of the known calls.
+const PACKAGES: &[&str] = &[
+    "java.lang.",
+    "java.util.concurrent.",
+    "java.util.concurrent.locks.",
+    "System.Threading.",
+    "System.Threading.Tasks.",
+    "std::",
+    "async_std::",
+    "self.",
+    "this.",
+];
+
+/// Waits that are called on an object.
+const METHODS: &[&str] = &[
+    "wait",
+    "Wait",
+    "WaitFor",
+    "SpinOnce",
+    "wait_for",
+    "wait_timeout",
+    "recv_timeout",
+    "try_lock_for",
+    "poll",
+    "get",
+    "acquire",
+    "schedule",
+    "scheduleAtFixedRate",
+    "awaitNanos",
+];
+
 /// The known call that is meant by one as it stands in the code, after the object or the package that it is called on:
 /// `java.lang.Thread.sleep`, `executor.schedule`, `lock.acquire`, Elixir's `:timer.sleep`. A name that could be several, and
 /// whose argument doesn't decide, is left as it is.
@@ -122,15 +153,22 @@ pub(super) fn canonical(call: &str, argument: &str) -> Result<String, String> {
     let starts = call.char_indices().filter(|(at, c)| *at > 0 && ".:".contains(*c)).map(|(at, _)| at + 1);
     let rests: Vec<&str> = starts.map(|at| &call[at..]).filter(|rest| !rest.starts_with(':')).collect();
     if let Some(rest) = rests.iter().find(|rest| runtime_calls::call(rest).is_some()) {
-        return Ok((*rest).to_owned());
+        let package = &call[..call.len() - rest.len()];
+        // A function's own name has that of its class or module; an object has any name.
+        return match !rest.contains(['.', ':']) || PACKAGES.contains(&package) {
+            true => Ok((*rest).to_owned()),
+            false => Err(format!("'{call}' is not known; write {rest} if that is meant")),
+        };
     }
     let mut alike = runtime_calls::names().filter(|name| name.eq_ignore_ascii_case(call));
     if let (Some(found), None) = (alike.next(), alike.next()) {
         return Ok(found.to_owned());
     }
     let fitting = rests.last().map_or_else(Vec::new, |last| methods(call, last, argument));
+    let of_system = |rest: &&&str| UNITS.iter().any(|(_, names)| names.contains(*rest));
     match &fitting[..] {
-        [] => Ok(call.to_owned()),
+        // `kernel32.Sleep` is the system's own.
+        [] => Ok((*rests.last().filter(of_system).unwrap_or(&call)).to_owned()),
         [one] => Ok((*one).to_owned()),
         several => Err(format!("'{call}' could be {}; write the one that you mean", several.join(", "))),
     }
@@ -138,8 +176,8 @@ pub(super) fn canonical(call: &str, argument: &str) -> Result<String, String> {
 
 /// The known calls that an object may be asked for by that name, with that argument: of all, those that its name speaks of.
 fn methods(call: &str, last: &str, argument: &str) -> Vec<&'static str> {
-    // A static function is named after its class.
-    if last.eq_ignore_ascii_case("sleep") {
+    // Others are functions, which are named after their class.
+    if !METHODS.contains(&last) {
         return Vec::new();
     }
     let owner =

@@ -114,6 +114,18 @@ fn the_argument_decides_between_calls_of_one_name() {
     ] {
         assert_eq!(canonical(typed, argument).as_deref(), Ok(known), "{typed}({argument})");
     }
+    for call in ["sdl.Delay", "UniTask.Delay", "embassy_time::Timer"] {
+        assert_eq!(canonical(call, "1").as_deref(), Ok(call), "it is no method of an object");
+    }
+    for (call, meant) in [
+        ("std.time.sleep", "time.sleep"),
+        ("boost::this_thread::sleep_for", "this_thread::sleep_for"),
+        ("tokio::task::sleep", "task::sleep"),
+    ] {
+        let refused = canonical(call, "1ms").expect_err("it is of another library");
+        assert_eq!(refused, format!("'{call}' is not known; write {meant} if that is meant"));
+    }
+    assert_eq!(canonical("kernel32.Sleep", "1").as_deref(), Ok("Sleep"));
     let several = canonical("x.wait", "1").expect_err("it is none of them alone");
     assert!(several.starts_with("'x.wait' could be ") && several.contains("Object.wait, "), "{several}");
     assert!(several.ends_with("write the one that you mean"), "{several}");
