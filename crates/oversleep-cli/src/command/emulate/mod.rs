@@ -88,8 +88,8 @@ pub struct Emulate {
     ///
     /// For programs whose runtime can't be recognised: they sleep as that call does on the machine's system, and hold what
     /// it holds meanwhile. So do their waits that the same call makes on Linux. It applies to every program that is run,
-    /// and goes before what is recognised. `oversleep runtimes --on MACHINE` lists the calls; the report says what was assumed
-    /// of each program, and why.
+    /// and goes before what is recognised. `oversleep runtimes --on MACHINE` lists the calls; the report says what was
+    /// assumed of each program, and why.
     #[arg(long = "as", value_name = "CALL")]
     stands_for: Vec<String>,
 
