@@ -51,7 +51,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
             KIND,
             "memory runs out while it measures (`ulimit -v`)",
             Expect::codes(&[130]).result(Where::Named).says(&["memory runs out; ending the run"]),
-            limited("v", &[70_000, 60_000, 90_000], LARGE),
+            limited("v", &[80_000, 70_000, 90_000], LARGE),
         ),
         Row::new(
             KIND,
