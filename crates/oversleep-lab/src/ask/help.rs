@@ -223,7 +223,7 @@ fn other_calls(platform: &dyn Platform, call: &Record) -> Vec<(String, String)> 
     runtime_calls::all().iter().filter(fits).map(named).collect()
 }
 
-/// The same call of the runtime's newest version, if the call is of an older one.
+/// That call of the runtime's newest version, if the call is of an older one.
 fn newer(call: &Record) -> Option<(String, String)> {
     let fits = |one: &&Record| {
         one.system == call.system

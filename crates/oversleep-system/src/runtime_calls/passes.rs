@@ -57,7 +57,7 @@ impl Passes<'_> {
         Passes { rounds: Rule::Exact, beyond: None, least: Nanos::ZERO, grid: Nanos::ZERO, ..self }
     }
 
-    /// The same for a program that doesn't wait again itself, if the call it stands for does.
+    /// What a program passes on that doesn't wait again itself, if the call it stands for does.
     #[must_use]
     pub fn waiting_again(self, again: Option<Counts>) -> Self {
         Passes { again, ..self }

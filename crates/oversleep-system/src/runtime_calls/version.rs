@@ -28,7 +28,7 @@ impl Version {
         other.0.starts_with(&self.0)
     }
 
-    /// The same as records of that runtime count: Java's 1.8 is 8.
+    /// The version as records of that runtime count: Java's 1.8 is 8.
     #[must_use]
     pub(super) fn counted(&self, family: &str) -> Version {
         match self.0.as_slice() {
