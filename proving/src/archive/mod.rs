@@ -103,6 +103,7 @@ impl Suite<'_> {
     /// All but the engines.
     fn run(&self, options: &Options, report: &mut Report) {
         let hosts = options.hosts.to_string();
+        report.check("the simulated fleet compiles", || self.compile());
         for (name, more) in [("fleet", [].as_slice()), ("null", &["--null"])] {
             report.check(&format!("{hosts} simulated hosts over a week: {name}"), || self.simulate(name, &hosts, more));
         }
@@ -113,14 +114,17 @@ impl Suite<'_> {
         report.check("three questions show the planted differences", || self.questions());
     }
 
+    /// As the tests of archives build it, so that nothing is compiled twice.
+    fn compile(&self) -> Result<(), String> {
+        let features = "oversleep-archive/archive,oversleep-archive/testing,oversleep-cli/archive,oversleep-cli/png";
+        let example = ["--example", "simulated-fleet"];
+        cargo(self.root, &[&["build", "--quiet", "--workspace", "--features", features], example.as_slice()].concat())
+    }
+
     fn simulate(&self, name: &str, hosts: &str, more: &[&str]) -> Result<(), String> {
         let folder = self.folder(name);
         let _ = fs::remove_dir_all(&folder);
         let folder = folder.display().to_string();
-        // As the tests of archives build it, so that nothing is compiled twice.
-        let features = "oversleep-archive/archive,oversleep-archive/testing,oversleep-cli/archive,oversleep-cli/png";
-        let example = ["--example", "simulated-fleet"];
-        cargo(self.root, &[&["build", "--quiet", "--workspace", "--features", features], example.as_slice()].concat())?;
         let program = xtask_tools::target_directory(self.root).join("debug/examples/simulated-fleet");
         run(Command::new(program).args([&folder, "--hosts", hosts]).args(more)).map(|said| print!("{said}"))
     }
