@@ -181,10 +181,12 @@ fn answer_by(program: &[libc::sock_filter], data: &[u32; 16]) -> u32 {
     }
 }
 
+/// Answers of a filter: the call is made, or its thread stops.
+const ALLOW: u32 = 0x7fff_0000;
+const TRACE: u32 = 0x7ff0_0000;
+
 #[test]
 fn the_filter_stops_timed_waits_only() {
-    const ALLOW: u32 = 0x7fff_0000;
-    const TRACE: u32 = 0x7ff0_0000;
     let minus_one = u64::from(u32::MAX);
     for (call, arguments, wanted) in [
         (libc::SYS_getppid, [0; 6], ALLOW),
@@ -217,8 +219,6 @@ fn the_filter_stops_timed_waits_only() {
 
 #[test]
 fn a_program_with_native_waits_stops_only_where_a_signal_that_it_ignores_would_end_one() {
-    const ALLOW: u32 = 0x7fff_0000;
-    const TRACE: u32 = 0x7ff0_0000;
     let minus_one = u64::from(u32::MAX);
     for (call, arguments, wanted) in [
         (libc::SYS_rt_sigtimedwait, [8, 0, 8, 8, 0, 0], TRACE),
@@ -282,8 +282,6 @@ fn the_code_fits_its_room_and_refers_to_nothing_outside() {
 
 #[test]
 fn the_filter_stops_at_reads_of_stepped_clocks() {
-    const ALLOW: u32 = 0x7fff_0000;
-    const TRACE: u32 = 0x7ff0_0000;
     let coarse = &[5, 6][..];
     for (stepped, call, clock, wanted) in [
         (&[][..], libc::SYS_clock_gettime, 6, ALLOW),

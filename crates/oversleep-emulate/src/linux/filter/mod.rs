@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn every_wait_that_is_stopped_is_one_that_why_knows() {
         let is_known = |number: u32| Call::of(Arch::X86_64, number).is_some();
-        for &(number, _) in WAITS.iter().filter(|&&(number, _)| number != libc::SYS_clone) {
+        for &(number, _) in WAITS.iter().chain(UNREPEATED).filter(|&&(number, _)| number != libc::SYS_clone) {
             assert!(is_known(number as u32), "{number}");
         }
         // The arguments of the old select are in memory.
