@@ -276,7 +276,7 @@ fn a_fork_join_is_quantised_by_its_clock_and_by_a_polling_wait_alone() {
     let measured = run(&platform, (experiment(ExperimentId::D1).unwrap().probes)(&*platform, &plan));
     let values = |key: &str| &measured.series.iter().find(|series| series.key == key).expect(key).samples.value;
     assert!(values("D1/blocked/coarse").iter().all(|ns| [0, 15, 16, 31, 32].contains(&(ns / 1_000_000))));
-    assert!(values("D1/blocked/precise").iter().all(|ns| ns < 5_000_000), "no portion is longer than 4 ms");
+    assert!(values("D1/blocked/precise").iter().all(|ns| ns < 3_000_000), "no portion is longer than 2 ms");
     // Each starts right after a tick and ends at one, except for the first of each round.
     let ticks = values("D1/polling/precise").iter().filter(|ns| (15_000_000..16_300_000).contains(ns)).count();
     assert!(ticks >= 26, "{ticks} of 30: a wait of 1 ms is a tick");

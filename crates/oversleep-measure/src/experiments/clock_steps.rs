@@ -39,7 +39,7 @@ const CHUNK_READS: usize = 1_024;
 /// Reads compared at once.
 const BLOCK_READS: usize = 64;
 /// The longest time to read one clock in a round.
-const READING_MAX: Nanos = Nanos(45_000_000);
+const READING_MAX: Nanos = Nanos(32_000_000);
 /// Turns that two CPUs take per clock and round.
 const TURNS: u64 = 400;
 /// The longest time for them, so that losing a CPU doesn't hold up the run.
@@ -76,7 +76,7 @@ struct StepProbe {
 }
 
 impl StepProbe {
-    /// Long enough for a dozen steps of a coarse clock, short for a fine one.
+    /// Long enough for several steps of a coarse clock, short for a fine one.
     fn reading_time(&self) -> Nanos {
         let stated = self.result.stated_step_ns.unwrap_or(Nanos(1));
         (stated * 12).max(Nanos(1_000_000)).min(READING_MAX)

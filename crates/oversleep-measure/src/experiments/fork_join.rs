@@ -34,12 +34,12 @@ pub(super) static D1: Experiment = Experiment {
     question: "Is a fork-join really quantised to 16 ms, or does that come from its clock, or from the way the main \
                thread waits?",
     method: "Eight threads of calibrated work are created and joined. The work of each is drawn from 10 to 20 ms, as \
-             published, if the run is thorough, else from a fifth or a tenth of that; --threads and --work set both. \
+             published, if the run is thorough, else from a tenth of that; --threads and --work set both. \
              Each fork-join is timed by the coarse and by the precise clock at once. The main thread waits \
              (a) blocked in the join, (b) spinning, (c) checking every millisecond. If the coarse clock shows \
              steps and the precise one doesn't, the steps are the clock's; if (c) shows them and (a) doesn't, they \
              are the poll's. The join itself wakes the main thread at once. A spinning join takes a CPU from the workers and \
-             no conclusion rests on it, so a check that isn't thorough repeats it half as often.",
+             no conclusion rests on it, so a check that isn't thorough repeats it less often.",
     quantities: &[Quantity::ForkJoin],
     columns: COLUMNS,
     commands: &[Command::ForkJoin],
@@ -71,25 +71,26 @@ const UNITS_MAX: u64 = 1 << 32;
 const UNITS_AT_ONCE: u64 = 1 << 20;
 
 fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyle) -> Box<dyn Probe> {
-    named(platform, plan, style, |role, _| {
+    // A join that spins takes a CPU from the workers, and no conclusion rests on it.
+    let repeats = if style == JoinStyle::Spinning { plan.depth.pick(9, 9, 100) } else { plan.depth.pick(15, 30, 100) };
+    named(platform, plan, style, repeats, |role, _| {
         let mut series = Series::new(id, style.as_str(), Quantity::ForkJoin, Unit::Ns);
         series.key = series.key.word(role);
         series
     })
 }
 
-/// The probe of one style of join. `of` names its series, given the clock's role and the mean work of a thread.
+/// The probe of that many fork-joins of one style. `of` names its series, given the clock's role and the mean work of a
+/// thread.
 pub(super) fn named(
     platform: &dyn Platform,
     plan: &Plan,
     style: JoinStyle,
+    repeats: u64,
     of: impl Fn(ClockRole, Nanos) -> Series,
 ) -> Box<dyn Probe> {
     let all = Portions::of(plan);
     let portions = if style == JoinStyle::Single { all.of_one() } else { all };
-    // A join that spins takes a CPU from the workers, and no conclusion rests on it.
-    let repeats =
-        if style == JoinStyle::Spinning { plan.depth.pick(15, 15, 100) } else { plan.depth.pick(15, 30, 100) };
     let amount = Amount::values(repeats, ROUNDS).limited_by(plan);
     // A clock that the user chose replaces the coarse one; the precise one times every run beside it.
     let chosen = plan.clock.as_deref().and_then(|name| platform.clock(name));
@@ -305,14 +306,14 @@ mod tests {
         let measured = testing::measure_on(sim.clone(), (D1.probes)(&*sim, &Plan::default()));
         let series = |key: &str| measured.series.iter().find(|series| series.key == key).expect(key);
         assert!(series("D1/blocked/coarse").samples.value.iter().all(|ns| ns % 4_000_000 == 0));
-        // The longest of eight portions of 2 to 4 ms, plus the start of its thread; nothing more for a blocked join.
+        // The longest of eight portions of 1 to 2 ms, plus the start of its thread; nothing more for a blocked join.
         let all = &series("D1/blocked/precise").samples.value;
         let longest = |number: usize| Portions::of(&Plan::default()).draw(number as u64).max().unwrap().0;
         assert!(all.iter().enumerate().all(|(number, ns)| (0..100_000).contains(&(ns - longest(number)))), "{all:?}");
         let blocked = series("D1/blocked/precise").distribution.p50().unwrap();
         let polling = series("D1/polling/precise").distribution.p50().unwrap();
         assert!(polling - blocked > 100_000, "a poll comes late: {polling} against {blocked}");
-        assert_eq!(series("D1/spinning/precise").counts.recorded, 15);
+        assert_eq!(series("D1/spinning/precise").counts.recorded, 9);
     }
 
     #[test]

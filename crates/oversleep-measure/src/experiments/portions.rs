@@ -7,9 +7,10 @@ use crate::plan::{Plan, WorkSpan};
 
 /// As published: eight threads.
 pub const FORK_JOIN_THREADS: u32 = 8;
-/// As published: 10 to 20 ms of work each. Shorter runs do a fifth or a tenth of it, which doesn't change the shape of the
-/// result.
-const WORK_MIN: [Nanos; 3] = [Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(10)];
+/// As published: 10 to 20 ms of work each.
+const WORK_MIN: Nanos = Nanos::from_millis(10);
+/// Shorter runs do a tenth of it, which doesn't change the shape of the result.
+const WORK_SHORT_MIN: Nanos = Nanos::from_millis(1);
 
 /// The threads of a fork-join, and the span that the work of each is drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +22,7 @@ pub(super) struct Portions {
 impl Portions {
     /// The user's portions, or else the published ones, scaled to the depth of the run.
     pub(super) fn of(plan: &Plan) -> Portions {
-        let [quick, normal, thorough] = WORK_MIN;
-        let min = plan.depth.pick(quick, normal, thorough);
+        let min = plan.depth.pick(WORK_SHORT_MIN, WORK_SHORT_MIN, WORK_MIN);
         Portions {
             threads: plan.threads.unwrap_or(FORK_JOIN_THREADS),
             work: plan.work.unwrap_or(WorkSpan { min, max: min * 2 }),

@@ -27,6 +27,7 @@ pub fn probes(platform: &dyn Platform, plan: &Plan, sleep: &'static str, runtime
         series.labels.set(label::CLOCK_ROLE, role);
         series
     };
+    let repeats = plan.depth.pick(15, 30, 100);
     let sleeps = (1..=SLEEP_MAX_MS).map(Nanos::from_millis).map(|requested| -> Box<dyn Probe> {
         let both = [ClockRole::Coarse, ClockRole::Precise]
             .map(|role| Series { pace: Some(Pace::BackToBack), ..series("Sleep", requested, role) });
@@ -43,7 +44,9 @@ pub fn probes(platform: &dyn Platform, plan: &Plan, sleep: &'static str, runtime
     ]
     .into_iter();
     sleeps
-        .chain(work.map(|(name, style)| fork_join::named(platform, plan, style, |role, mean| series(name, mean, role))))
+        .chain(work.map(|(name, style)| {
+            fork_join::named(platform, plan, style, repeats, |role, mean| series(name, mean, role))
+        }))
         .collect()
 }
 

@@ -168,6 +168,28 @@ pub(super) fn figure(
     height: f64,
     body: impl FnOnce(&mut Canvas),
 ) -> String {
+    document("img", frame, words, legend, height, body)
+}
+
+/// A [`figure`] whose body has curves that take the keyboard's focus, so its parts are no mere decoration.
+pub(super) fn figure_of_curves(
+    frame: &Frame,
+    words: &Words,
+    legend: &[Key],
+    height: f64,
+    body: impl FnOnce(&mut Canvas),
+) -> String {
+    document("graphics-document", frame, words, legend, height, body)
+}
+
+fn document(
+    role: &str,
+    frame: &Frame,
+    words: &Words,
+    legend: &[Key],
+    height: f64,
+    body: impl FnOnce(&mut Canvas),
+) -> String {
     let heading = if frame.heading.is_empty() { words.heading } else { &frame.heading };
     let (width, margin) = (frame.width(), frame.margin());
     let room = width - 2.0 * margin;
@@ -200,7 +222,7 @@ pub(super) fn figure(
     let attributes = [
         ("xmlns", "http://www.w3.org/2000/svg"),
         ("class", "ovs"),
-        ("role", "img"),
+        ("role", role),
         ("aria-labelledby", &labelled),
         ("viewBox", &view_box),
         ("width", &width_text),

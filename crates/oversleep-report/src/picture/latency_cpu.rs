@@ -71,7 +71,7 @@ impl LatencyCpu {
             |(index, (label, _)): (usize, &(&str, _))| Key::new(series_class(index), &format!("{} {label}", index + 1));
         let is_narrow = self.frame.is_narrow();
         let legend: Vec<Key> = curves.iter().enumerate().map(key).filter(|_| is_narrow).collect();
-        frame::figure(&self.frame, &words(&curves), &legend, HEIGHT, |c| {
+        frame::figure_of_curves(&self.frame, &words(&curves), &legend, HEIGHT, |c| {
             draw(c, &curves, (&x, &y), (labels, self.frame.width() - labels - 4.0), is_narrow);
         })
     }
@@ -134,15 +134,20 @@ fn draw(
     c.group("lines", |c| {
         for (&index, place) in order.iter().zip(places) {
             let (label, points) = &curves[index];
-            let (class, tip) = (series_class(index), points.iter().map(in_words).collect::<Vec<_>>().join("; "));
-            c.marks(&format!("one {class}"), &format!("{label}: {tip}"), |c| {
-                let all: Vec<(f64, f64)> = points.iter().map(at).collect();
-                c.polyline(&all, "s w2");
-                all.iter().enumerate().for_each(|(number, &dot)| c.circle(dot, 3.0 + 1.5 * number.min(4) as f64, "f"));
-                c.line(end(points), (labels - 4.0, place), "s thin");
-                let number = (index + 1).to_string();
-                let shown = text::fitted(if are_numbered { &number } else { label }, LABEL_PX, room);
-                c.text((labels, place + 4.0), Anchor::Start, "t", &shown);
+            let class = series_class(index);
+            let name = format!("{label}: {}", points.iter().map(in_words).collect::<Vec<_>>().join("; "));
+            c.curve(class, &name, |c| {
+                c.marks("", &name, |c| {
+                    let all: Vec<(f64, f64)> = points.iter().map(at).collect();
+                    c.polyline(&all, "s w2");
+                    all.iter()
+                        .enumerate()
+                        .for_each(|(number, &dot)| c.circle(dot, 3.0 + 1.5 * number.min(4) as f64, "f"));
+                    c.line(end(points), (labels - 4.0, place), "s thin");
+                    let number = (index + 1).to_string();
+                    let shown = text::fitted(if are_numbered { &number } else { label }, LABEL_PX, room);
+                    c.text((labels, place + 4.0), Anchor::Start, "t", &shown);
+                });
             });
         }
     });

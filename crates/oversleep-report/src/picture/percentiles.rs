@@ -93,7 +93,7 @@ impl Percentiles {
         let legend: Vec<Key> =
             self.families.iter().enumerate().map(|(i, f)| Key::new(theme::series_class(i), f)).collect();
         let height = plot + band + 44.0 + LABEL_GAP * beneath;
-        frame::figure(&self.frame, &words, &legend, height, |c| {
+        frame::figure_of_curves(&self.frame, &words, &legend, height, |c| {
             self.axes(c, (&x, &y), plot, band, right);
             let place = |(q, v): (f64, f64)| {
                 let below = plot + band / 2.0 + 1.0;
@@ -189,7 +189,7 @@ impl Percentiles {
             for (number, group) in (1..).zip(&order) {
                 let family = if self.families.is_empty() { number - 1 } else { series[group.members[0]].family };
                 let at: Vec<f64> = places.by_ref().take(lines(group)).collect();
-                c.group(&format!("one {}", theme::series_class(family)), |c| {
+                c.curve(theme::series_class(family), &group.lines.join(", "), |c| {
                     for &index in &group.members {
                         c.marks("", &tip(series[index]), |c| {
                             let points = series[index].lateness.clean().into_iter().map(&place);
@@ -319,6 +319,7 @@ mod tests {
     }
 
     use super::super::check::well_formed;
+    use super::frame::Form;
     use super::*;
 
     fn one(label: &str, samples_us: &[f64]) -> PercentileSeries {
@@ -337,6 +338,16 @@ mod tests {
         assert_eq!(svg, p.svg());
         assert!(svg.contains("from +10\u{a0}µs (fast) to +900\u{a0}µs (slow&lt;&amp;&gt;)"), "{svg}");
         assert!(svg.contains("Early wake-ups: fast 25\u{a0}%.") && svg.contains(">early<"));
+    }
+
+    #[test]
+    fn each_curve_takes_the_keyboards_focus_where_there_may_be_a_keyboard() {
+        let wide = of(vec![one("fast", &[10.0, 11.0]), one("slow", &[900.0, 990.0])]);
+        let narrow = Percentiles { frame: Frame { form: Form::Narrow, ..wide.frame.clone() }, ..wide.clone() };
+        let stops = |picture: &Percentiles| picture.svg().matches("tabindex=\"0\" role=\"graphics-symbol\"").count();
+        assert_eq!((stops(&wide), stops(&narrow)), (2, 0));
+        assert!(wide.svg().contains("aria-label=\"slow"), "{}", wide.svg());
+        assert!(!wide.svg().contains("role=\"img\""), "an image has no parts");
     }
 
     #[test]

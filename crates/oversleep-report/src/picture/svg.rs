@@ -68,6 +68,13 @@ impl Canvas {
         });
     }
 
+    /// A curve with its name. It lights up under the pointer and, on pages for wide screens, with the keyboard's focus.
+    pub fn curve(&mut self, class: &str, name: &str, body: impl FnOnce(&mut Self)) {
+        let class = format!("one {class}");
+        let focus = [("class", class.as_str()), ("tabindex", "0"), ("role", "graphics-symbol"), ("aria-label", name)];
+        self.element("g", if self.without_tips { &focus[..1] } else { &focus }, body);
+    }
+
     /// A group moved by the given distance.
     pub fn moved(&mut self, dx: f64, dy: f64, body: impl FnOnce(&mut Self)) {
         let transform = format!("translate({} {})", number(dx), number(dy));

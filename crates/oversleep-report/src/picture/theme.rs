@@ -65,8 +65,8 @@ font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,san
 .ovs text.p{font-size:13.5px}\
 .ovs text.t{font-size:11px}\
 .ovs text.b{font-weight:650}\
-.ovs .lines:hover .one{opacity:.16}\
-.ovs .lines .one:hover{opacity:1}";
+.ovs .lines:is(:hover,:has(.one:focus-visible)) .one{opacity:.16}\
+.ovs .lines .one:is(:hover,:focus-visible){opacity:1}";
 
 /// The colour scheme that a page requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
