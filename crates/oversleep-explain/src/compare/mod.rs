@@ -272,10 +272,10 @@ mod tests {
                 judged.parts.iter().find(|of| of.part == Part::Runq).map(|of| of.p50.verdict == Verdict::Differs);
             (comparison.caveats.len(), judged.p50.verdict == Verdict::Differs, runq)
         };
-        assert_eq!(differs(of("perf 6.1", 10_000), of("perf 6.8", 15_000)), (0, true, Some(true)));
-        assert_eq!(differs(of("perf 6.1", 10_000), of("trace-cmd 3.1", 15_000)), (1, false, Some(false)));
+        assert_eq!(differs(of("perf 6.1", 10_000), of("perf 6.8", 13_000)), (0, true, Some(true)));
+        assert_eq!(differs(of("perf 6.1", 10_000), of("trace-cmd 3.1", 13_000)), (1, false, Some(false)));
         assert_eq!(differs(of("perf 6.1", 10_000), of("trace-cmd 3.1", 20_000)), (1, true, Some(true)));
-        let mut rounded = of("perf 6.1", 15_000);
+        let mut rounded = of("perf 6.1", 13_000);
         rounded.observation.as_mut().unwrap().resolution_ns = Some(Nanos::from_micros(4));
         assert_eq!(differs(of("perf 6.1", 10_000), rounded), (0, false, Some(false)));
         // A part that one of them can't show is not 0.
