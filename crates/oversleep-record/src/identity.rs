@@ -28,7 +28,15 @@ pub struct Identity {
     pub requested_ns: Option<Nanos>,
 }
 
+/// Stands for the call where a recording has no calls and no timers: a thread waited for a CPU after waking up.
+pub const WAKE_UP: &str = "wake-up";
+
 impl Identity {
+    /// Whether only its waking up was recorded.
+    pub fn is_wake_up(&self) -> bool {
+        self.call == WAKE_UP
+    }
+
     /// That of an observed series; `None` for another series.
     pub fn of(series: &Series) -> Option<Identity> {
         series.observed.as_ref()?;
@@ -64,6 +72,9 @@ impl fmt::Display for Identity {
         f.write_str(&self.program)?;
         if self.thread != self.program {
             write!(f, " ({})", self.thread)?;
+        }
+        if self.is_wake_up() {
+            return Ok(());
         }
         write!(f, ": {}", self.call)?;
         if let Some(timer) = &self.timer {
@@ -127,5 +138,12 @@ mod tests {
         assert_eq!(names, ends.map(|end| format!("app: futex {end}")));
         assert_eq!(name(Request::Deadline, None), "app: futex until a deadline");
         assert_eq!(name(Request::Unknown, None), "app: futex");
+    }
+
+    #[test]
+    fn a_thread_that_woke_up_is_named_alone() {
+        let [program, thread, call] = ["app", "audio", WAKE_UP].map(str::to_owned);
+        let woken = Identity { program, thread, call, timer: None, request: Request::Unknown, requested_ns: None };
+        assert_eq!(woken.to_string(), "app (audio)");
     }
 }

@@ -20,7 +20,7 @@ pub mod fact;
 pub mod file;
 pub mod finding;
 pub mod hdr_log;
-mod identity;
+pub mod identity;
 pub mod idling;
 pub mod key;
 pub mod label;

@@ -82,9 +82,11 @@ impl<'a> Cursor<'a> {
     }
 
     pub fn seek(&mut self, at: u64) {
-        let within = at.checked_sub(self.at).and_then(|ahead| usize::try_from(ahead).ok());
-        match within.filter(|&ahead| ahead <= self.window.len() - self.used) {
-            Some(ahead) => self.used += ahead,
+        // What was passed is still there until more is read.
+        let begin = self.at.saturating_sub(self.used as u64);
+        let within = at.checked_sub(begin).and_then(|within| usize::try_from(within).ok());
+        match within.filter(|&within| within <= self.window.len()) {
+            Some(within) => self.used = within,
             None => {
                 self.window.clear();
                 self.used = 0;

@@ -14,10 +14,11 @@ mod zstd;
 
 use std::io;
 
-use oversleep_record::ResultFile;
 use oversleep_record::change::Change;
 use oversleep_record::observed::Losses;
+use oversleep_record::observed::wait::signed;
 use oversleep_record::observed::wakes::Wakes;
+use oversleep_record::{Nanos, ResultFile};
 use oversleep_why::Event;
 use oversleep_why::names::Names;
 use oversleep_why::part::Part;
@@ -119,6 +120,9 @@ trait Events {
     /// Appends some; `false` if there are no more.
     fn next(&mut self, events: &mut Vec<Event>) -> Result<bool, Fault>;
 
+    /// From the first to the last thing that was recorded, when all events were read.
+    fn span_ns(&self) -> u64;
+
     /// Who woke up, when all events were read.
     fn wakes(&mut self) -> Option<Wakes>;
 }
@@ -173,6 +177,8 @@ impl Opened<'_> {
         }
         let mut file = session.finish(self.meta, self.losses)?;
         (file.changes, file.changes_beyond) = self.changes;
+        // Its events are those of waits only.
+        file.duration_ns = file.duration_ns.max(Nanos(signed(self.events.span_ns())));
         if let Some(observation) = &mut file.observation {
             observation.wakes = self.events.wakes().filter(|wakes| !wakes.is_empty());
         }

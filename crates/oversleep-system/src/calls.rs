@@ -11,6 +11,8 @@ pub enum Arch {
     X86_64,
     /// 64-bit Arm.
     Aarch64,
+    /// A recording doesn't say: only calls are named whose numbers all processors share.
+    Unknown,
 }
 
 impl Arch {
@@ -28,6 +30,16 @@ impl Arch {
         match self {
             Arch::X86_64 => "x86_64",
             Arch::Aarch64 => "aarch64",
+            Arch::Unknown => "unknown",
+        }
+    }
+
+    /// Which of a call's numbers is its own.
+    fn number(self, [x86, arm]: [Option<u32>; 2]) -> Option<u32> {
+        match self {
+            Arch::X86_64 => x86,
+            Arch::Aarch64 => arm,
+            Arch::Unknown => x86.filter(|_| x86 == arm),
         }
     }
 }
@@ -202,7 +214,7 @@ pub const WAKE_UP: u32 = 0x1_0002;
 const UNNUMBERED: &[Call] = &[
     call("NtDelayExecution", 0x1_0000, 0x1_0000, Form::Untimed, 0, Over::Any),
     call("NtWaitFor", 0x1_0001, 0x1_0001, Form::Untimed, 0, Over::Any),
-    call("wake-up", WAKE_UP as i32, WAKE_UP as i32, Form::Untimed, 0, ZERO),
+    call(oversleep_record::identity::WAKE_UP, WAKE_UP as i32, WAKE_UP as i32, Form::Untimed, 0, ZERO),
 ];
 
 /// Further calls that a thread may sleep in, which set no timer: their names and numbers.
@@ -254,7 +266,7 @@ const UNTIMED: &[(&str, [Option<u32>; 2])] = &[
 
 /// The name of a call, or its number if it isn't known here.
 pub fn call_name(arch: Arch, number: u32) -> String {
-    let untimed = || UNTIMED.iter().find(|(_, numbers)| numbers[arch as usize] == Some(number)).map(|(name, _)| *name);
+    let untimed = || UNTIMED.iter().find(|(_, numbers)| arch.number(*numbers) == Some(number)).map(|(name, _)| *name);
     Call::of(arch, number)
         .map(|call| call.name)
         .or_else(untimed)
@@ -270,7 +282,7 @@ pub fn is_call(name: &str) -> bool {
 impl Call {
     /// Its number on that processor.
     pub fn number(&self, arch: Arch) -> Option<u32> {
-        self.numbers[arch as usize]
+        arch.number(self.numbers)
     }
 
     /// Whether a call of any processor has that name.

@@ -11,7 +11,7 @@ use oversleep_record::{Distribution, Disturbance, Nanos, Series};
 
 use crate::blame::{add_blame, blame};
 use crate::paced::Paced;
-use crate::wait::{Outcome, Request, Wait, signed};
+use crate::wait::{Outcome, Wait, signed};
 
 /// Interrupts named in one group; those with the most time stay.
 const BLAMES_MAX: usize = 64;
@@ -31,24 +31,6 @@ pub fn identity(wait: &Wait, program: &str) -> Identity {
         timer: wait.timer.clone(),
         request: wait.request,
         requested_ns: wait.requested_ns.map(two_digits),
-    }
-}
-
-/// The least share of a request by which another one of the same loop may differ: deadlines differ by the work before them,
-/// spans by less.
-const DEADLINES_WITHIN: i64 = 4;
-const SPANS_WITHIN: i64 = 8;
-/// Deadlines that are closer to each other than the usual timer slack end together.
-const DEADLINES_WITHIN_NS: i64 = 50_000;
-
-/// Whether requests that are stated in this way are the same kind of wait: they differ by less than matters.
-pub(crate) fn is_alike(request: Request, one: Nanos, other: Nanos) -> bool {
-    let (differ, most) = (one.0.abs_diff(other.0), one.0.max(other.0).unsigned_abs());
-    let is_within = |part: i64| differ.saturating_mul(part.unsigned_abs()) <= most;
-    match request {
-        Request::Deadline => differ <= DEADLINES_WITHIN_NS.unsigned_abs() || is_within(DEADLINES_WITHIN),
-        Request::Span => is_within(SPANS_WITHIN),
-        Request::Timer | Request::Unknown => differ == 0,
     }
 }
 
@@ -101,7 +83,7 @@ impl Group {
             && own.timer == wait.timer
             && own.request == wait.request
             && match (own.requested_ns, wait.requested_ns.map(two_digits)) {
-                (Some(one), Some(other)) => is_alike(own.request, one, other),
+                (Some(one), Some(other)) => own.request.is_alike(one, other),
                 (one, other) => one == other,
             }
     }
@@ -295,6 +277,8 @@ fn round(number: u64, values: &Distribution, slice_ns: u64, steal_ns: Option<Nan
 
 #[cfg(test)]
 mod tests {
+    use crate::wait::Request;
+
     use super::*;
 
     #[test]

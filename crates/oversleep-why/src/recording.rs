@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
+use oversleep_record::Nanos;
 use oversleep_record::environment::Os;
 use oversleep_record::observed::By;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,12 @@ pub struct Meta {
     /// Parts that it doesn't show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Part>,
+    /// It doesn't say which threads are of one process.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_processes: bool,
+    /// What its recorder rounds times to, if that is more than 1 ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution_ns: Option<Nanos>,
     /// What was followed, in words.
     #[serde(default)]
     pub target: String,
@@ -78,6 +85,8 @@ impl Meta {
             by: By::Kernel,
             recorder: None,
             unseen: Vec::new(),
+            lacks_processes: false,
+            resolution_ns: None,
             target: String::new(),
             taken_unix_s: None,
             processes: Vec::new(),

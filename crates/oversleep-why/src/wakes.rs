@@ -68,6 +68,11 @@ impl Tally {
         self.last = self.last.max(t);
     }
 
+    /// From the first thing that was recorded to the last one.
+    pub fn span_ns(&self) -> u64 {
+        self.last.saturating_sub(self.first.unwrap_or(self.last))
+    }
+
     /// Something is missing in that time: nobody knows who woke up.
     pub fn gap(&mut self, from: u64, until: u64) {
         let from = from.max(self.gap_until);
@@ -128,6 +133,7 @@ impl Tally {
             None if short[0] == 0 && tgid != 0 => format!("process {tgid}"),
             None => text(short),
         };
+        let span = self.span_ns().saturating_sub(self.gap_ns);
         // Processes of one program are one row.
         let mut rows: BTreeMap<(String, WokenBy, Option<String>), (u32, u64)> = BTreeMap::new();
         for ((tgid, by, function), count) in self.idle {
@@ -144,7 +150,6 @@ impl Tally {
         let mut rhythms: Vec<Rhythm> = self.threads.into_values().filter_map(|of| of.rhythm(name)).collect();
         rhythms.sort_by(|one, other| (other.count, one.tid).cmp(&(one.count, other.tid)));
         rhythms.truncate(ROWS_MAX);
-        let span = self.last.saturating_sub(self.first.unwrap_or(self.last)).saturating_sub(self.gap_ns);
         Wakes { span_ns: Nanos(signed(span)), idle, idle_beyond, rhythms }
     }
 }

@@ -12,6 +12,8 @@ use crate::read::wine_version;
 
 /// If other programs use this share of a machine's CPU time, its figures may be due to them.
 pub(super) const BUSY_SHARE: f64 = 0.25;
+/// Recorders of one run agree about each part of nearly every wait within this (`cargo prove why-truth recorders`).
+pub(super) const RECORDERS_WITHIN_NS: i64 = 2_000;
 /// If the hypervisor steals this share of a machine's CPU time, its figures may be due to the host.
 const STEAL_SHARE: f64 = 0.05;
 
@@ -26,7 +28,7 @@ pub(super) fn of(result: u32, base: &ResultFile, file: &ResultFile) -> impl Iter
         (CaveatKind::Quick, quick(file)),
         (CaveatKind::Busy, busy(file)),
         (CaveatKind::OtherClock, other_clock(base, file)),
-        (CaveatKind::OtherFollower, other_follower(base, file)),
+        (CaveatKind::OtherFollower, other_follower(base, file).or_else(|| other_recorder(base, file))),
         (CaveatKind::OtherCpus, other_cpus(base, file)),
     ];
     caveats.into_iter().filter_map(move |(kind, sentence)| Some(Caveat { result, kind, sentence: sentence? }))
@@ -114,6 +116,22 @@ fn other_follower(base: &ResultFile, file: &ResultFile) -> Option<String> {
          what following costs. Take both in the same way (--by supervisor)"
             .to_owned()
     })
+}
+
+/// The recorders of two results, if they are two tools; versions of one tool don't count.
+pub(super) fn recorders<'a>(base: &'a ResultFile, file: &'a ResultFile) -> Option<[&'a str; 2]> {
+    let recorder = |file: &'a ResultFile| file.observation.as_ref()?.recorder.as_deref();
+    let both = [recorder(base)?, recorder(file)?];
+    let [theirs, own] = both.map(|name| name.split(' ').next());
+    (theirs != own).then_some(both)
+}
+
+fn other_recorder(base: &ResultFile, file: &ResultFile) -> Option<String> {
+    let [theirs, own] = recorders(base, file)?;
+    Some(format!(
+        "recorded by {own}, the base by {theirs}: both cost time in every part, so less than {} is no difference",
+        Nanos(RECORDERS_WITHIN_NS)
+    ))
 }
 
 /// Threads that all find a CPU on one machine and share CPUs on the other.

@@ -1,10 +1,10 @@
 //! Finds the series of several results that measured the same thing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_record::comparison::SeriesComparison;
 use oversleep_record::series::{Pace, Quantity, Unit};
-use oversleep_record::{Conditions, Labels, Nanos, ResultFile, Series, SeriesKey, label};
+use oversleep_record::{Conditions, Identity as Waits, Labels, Nanos, ResultFile, Series, SeriesKey, label};
 
 use crate::names::plain_sleeps;
 
@@ -49,30 +49,34 @@ impl Groups {
         of_key.iter().copied().find(|&at| is_same(&all[at], series))
     }
 
-    /// Observed waits whose call or request is another than in the base, by their index: a cure may be another call. They
-    /// are the same waits if their thread has no others that are left over, in either result.
-    pub fn only_of_thread(
-        &self,
-        base: &ResultFile,
-        file: &ResultFile,
-        all: &[SeriesComparison],
-    ) -> BTreeMap<usize, usize> {
-        let is_left = |series: &Series| series.observed.is_some() && series.has_values();
+    /// Observed waits that the base has in another form, by their index. First those of the same thread and call whose
+    /// requests differ by less than matters. Then those whose call or request is another, because a cure may be another
+    /// call: they are the same waits if their thread has no others that are left over, in either result. Where a recording
+    /// has no processes, the thread's name has to suffice, unless several programs have such a thread.
+    pub fn of_thread(&self, base: &ResultFile, file: &ResultFile, all: &[SeriesComparison]) -> BTreeMap<usize, usize> {
+        let threads = Threads::of(base, file);
+        let left = |series: &Series| Waits::of(series).filter(|_| series.has_values()).and_then(|of| threads.named(of));
         let found: Vec<Option<usize>> =
             file.series.iter().map(|series| self.find(&file.platform.os, series, all)).collect();
-        let here: Vec<usize> =
-            (0..found.len()).filter(|&place| found[place].is_none() && is_left(&file.series[place])).collect();
-        let there: Vec<usize> = (0..self.of_base.len())
-            .filter(|at| !found.contains(&Some(*at)) && is_left(&base.series[self.of_base[*at]]))
-            .collect();
-        let thread = |series: &Series| (series.label(label::PROGRAM), series.label(label::THREAD));
+        let here = (0..found.len()).filter(|&place| found[place].is_none());
+        let mut here: Vec<_> = here.filter_map(|place| Some((place, left(&file.series[place])?))).collect();
+        let there = (0..self.of_base.len()).filter(|at| !found.contains(&Some(*at)));
+        let mut there: Vec<_> = there.filter_map(|at| Some((at, left(&base.series[self.of_base[at]])?))).collect();
         let mut paired = BTreeMap::new();
-        for &place in &here {
-            let own = thread(&file.series[place]);
-            let rivals = here.iter().filter(|&&other| thread(&file.series[other]) == own).count();
-            let mut alike = there.iter().filter(|&&at| thread(&base.series[self.of_base[at]]) == own);
-            if let (1, Some(&at), None) = (rivals, alike.next(), alike.next()) {
-                paired.insert(place, at);
+        // Equal requests are paired before those that are close to each other.
+        for most in [0, u64::MAX] {
+            here.retain(|(place, own)| {
+                let differ = |(nth, (_, other)): (usize, &(usize, Waits))| Some((apart(own, other)?, nth));
+                let nearest = there.iter().enumerate().filter_map(differ).min().filter(|(differ, _)| *differ <= most);
+                nearest.inspect(|&(_, nth)| _ = paired.insert(*place, there.remove(nth).0)).is_none()
+            });
+        }
+        for (place, own) in &here {
+            let of_thread = |other: &Waits| (&other.program, &other.thread) == (&own.program, &own.thread);
+            let rivals = here.iter().filter(|(_, other)| of_thread(other)).count();
+            let mut alike = there.iter().filter(|(_, other)| of_thread(other));
+            if let (1, Some(&(at, _)), None) = (rivals, alike.next(), alike.next()) {
+                paired.insert(*place, at);
             }
         }
         paired
@@ -88,6 +92,45 @@ impl Groups {
     /// The index in the base of a group's series.
     pub fn in_base(&self, at: usize) -> Option<usize> {
         self.of_base.get(at).copied()
+    }
+}
+
+/// The names of threads by which waits of two results are the same ones.
+struct Threads {
+    /// A result has no processes: then these are the names that several programs have for a thread.
+    ambiguous: Option<BTreeSet<String>>,
+}
+
+impl Threads {
+    fn of(base: &ResultFile, file: &ResultFile) -> Threads {
+        let lacks =
+            |file: &ResultFile| file.observation.as_ref().is_some_and(|observation| observation.lacks_processes);
+        let mut programs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for file in [base, file].into_iter().filter(|file| !lacks(file)) {
+            for own in file.series.iter().filter_map(Waits::of) {
+                programs.entry(own.thread).or_default().insert(own.program);
+            }
+        }
+        let ambiguous = programs.into_iter().filter(|(_, programs)| programs.len() > 1).map(|(thread, _)| thread);
+        Threads { ambiguous: (lacks(base) || lacks(file)).then(|| ambiguous.collect()) }
+    }
+
+    /// The waits, without their program if that doesn't matter; `None` if their thread may be one of several programs.
+    fn named(&self, waits: Waits) -> Option<Waits> {
+        match &self.ambiguous {
+            None => Some(waits),
+            Some(ambiguous) => (!ambiguous.contains(&waits.thread)).then(|| Waits { program: String::new(), ..waits }),
+        }
+    }
+}
+
+/// By how much the requests of two kinds of waits differ that are alike otherwise; `None` if they aren't.
+fn apart(one: &Waits, other: &Waits) -> Option<u64> {
+    let is_same = Waits { requested_ns: None, ..one.clone() } == Waits { requested_ns: None, ..other.clone() };
+    match (one.requested_ns, other.requested_ns) {
+        _ if !is_same => None,
+        (Some(a), Some(b)) => one.request.is_alike(a, b).then(|| a.0.abs_diff(b.0)),
+        (a, b) => (a == b).then_some(0),
     }
 }
 

@@ -70,7 +70,7 @@ impl<B: Borrow<ResultFile>> Comparing<B> {
         comparison.caveats.extend(caveats::of(result, base, file));
         self.environments.push(file.environment.clone());
         clocks::add(&mut comparison.clocks, result, file);
-        let paired = other.map(|file| self.groups.only_of_thread(base, file, &comparison.series)).unwrap_or_default();
+        let paired = other.map(|file| self.groups.of_thread(base, file, &comparison.series)).unwrap_or_default();
         let is_compared = |series: &Series| series.observed.is_none() || series.has_values();
         for (place, series) in file.series.iter().enumerate().filter(|(_, series)| is_compared(series)) {
             let at = match paired.get(&place) {
@@ -147,8 +147,13 @@ fn place(index: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Nanos;
     use oversleep_record::comparison::Verdict;
+    use oversleep_record::environment::Os;
+    use oversleep_record::observed::wait::Request;
+    use oversleep_record::observed::{By, Observation};
+    use oversleep_record::part::{Part, Parts};
+    use oversleep_record::split::PartSplit;
+    use oversleep_record::{Distribution, Identity, Nanos};
 
     use super::testing::{Sheet, clock, waits};
     use super::*;
@@ -209,5 +214,73 @@ mod tests {
         assert_eq!(clocks.iter().map(|clock| clock.name.as_str()).collect::<Vec<_>>(), ["qpc", "get-tick-count-64"]);
         assert_eq!(steps(0), [Some(Nanos(100))]);
         assert_eq!(steps(1), [Some(Nanos(15_600_000)), Some(Nanos(1_000_000))]);
+    }
+
+    /// Forty waits of a thread, 100 ns apart, and whose interrupt took 2 µs.
+    fn observed((program, thread): (&str, &str), request: Request, requested_ns: i64, late: i64) -> Series {
+        let [program, thread, call] = [program, thread, "nanosleep"].map(str::to_owned);
+        let requested_ns = Some(Nanos(requested_ns));
+        let identity = Identity { program, thread, call, timer: None, request, requested_ns };
+        let (mut lateness, mut split) = (Distribution::new(), PartSplit::default());
+        for n in 0..40 {
+            lateness.record(late + 100 * n);
+            split.record(&Parts { irq: 2_000, runq: late + 100 * n - 2_000, ..Parts::default() });
+        }
+        Series { why: Some(split), ..Series::observed(&identity, Os::Linux, lateness) }
+    }
+
+    fn recording(recorder: &str, series: Vec<Series>) -> ResultFile {
+        let observation =
+            Observation { by: By::Recorder, recorder: Some(recorder.to_owned()), ..Observation::default() };
+        ResultFile { series, observation: Some(observation), ..Sheet::linux().file }
+    }
+
+    #[test]
+    fn a_recording_without_processes_is_compared_by_thread() {
+        let (span, deadline) = (Request::Span, Request::Deadline);
+        let of = |thread: &'static str, request, ns| observed((thread, thread), request, ns, 50_000);
+        let mut base = recording(
+            "trace-cmd 3.1",
+            vec![of("loop", deadline, 850_000), of("loop", deadline, 280_000), of("worker", span, 1_000_000)],
+        );
+        let other = recording(
+            "perf 6.1",
+            vec![
+                observed(("app", "loop"), deadline, 1_000_000, 50_000),
+                observed(("app", "loop"), deadline, 280_000, 50_000),
+                observed(("app", "worker"), span, 1_000_000, 50_000),
+                observed(("build", "worker"), span, 1_000_000, 50_000),
+            ],
+        );
+        let sides =
+            |comparison: &Comparison| comparison.series.iter().map(|series| series.sides.len()).collect::<Vec<_>>();
+        // Without knowing that, they are other programs.
+        assert_eq!(sides(&compare(&[base.clone(), other.clone()], no_words)), [1; 7]);
+        base.observation.as_mut().unwrap().lacks_processes = true;
+        // Of the two programs with such a thread, nobody knows which one it was.
+        assert_eq!(sides(&compare(&[base, other], no_words)), [2, 2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn what_two_recorders_cost_and_round_is_no_difference() {
+        let of =
+            |recorder: &str, late| recording(recorder, vec![observed(("app", "app"), Request::Span, 1_000_000, late)]);
+        let differs = |base: ResultFile, other: ResultFile| {
+            let comparison = compare(&[base, other], no_words);
+            let judged = comparison.series[0].sides[1].against_base.clone().unwrap();
+            let runq =
+                judged.parts.iter().find(|of| of.part == Part::Runq).map(|of| of.p50.verdict == Verdict::Differs);
+            (comparison.caveats.len(), judged.p50.verdict == Verdict::Differs, runq)
+        };
+        assert_eq!(differs(of("perf 6.1", 10_000), of("perf 6.8", 13_000)), (0, true, Some(true)));
+        assert_eq!(differs(of("perf 6.1", 10_000), of("trace-cmd 3.1", 13_000)), (1, false, Some(false)));
+        assert_eq!(differs(of("perf 6.1", 10_000), of("trace-cmd 3.1", 20_000)), (1, true, Some(true)));
+        let mut rounded = of("perf 6.1", 13_000);
+        rounded.observation.as_mut().unwrap().resolution_ns = Some(Nanos::from_micros(4));
+        assert_eq!(differs(of("perf 6.1", 10_000), rounded), (0, false, Some(false)));
+        // A part that one of them can't show is not 0.
+        let mut unseen = of("perf 6.1", 15_000);
+        unseen.observation.as_mut().unwrap().unseen = vec![Part::Runq];
+        assert_eq!(differs(of("perf 6.1", 10_000), unseen), (0, true, None));
     }
 }

@@ -36,6 +36,8 @@ pub(crate) const KINDS_MAX: usize = 12;
 pub(crate) const NOBODY: &str = "nobody seen";
 /// What a control group is called whose name was not seen.
 pub(crate) const SOME_GROUP: &str = "its control group";
+/// The name of the cause of waiting for a CPU that idled.
+pub(crate) const IDLE_CPUS: &str = "CPUs that had to wake up";
 /// The name of the cause of waiting for a CPU that is oversleep's own following.
 pub(crate) const OVERSLEEP: &str = "oversleep itself";
 /// How the cause of waiting for a CPU begins that is the threads' own policy or group.
@@ -108,17 +110,22 @@ impl<'a> Kind<'a> {
         if self.count() < MEDIAN_MIN { "~" } else { "" }
     }
 
+    /// Whether only their threads' waking up was recorded.
+    pub fn is_wake_up(&self) -> bool {
+        self.identity.is_wake_up()
+    }
+
     /// The figures of a part, as evidence: percentiles only where enough values lie beyond them.
     fn figures(&self, part: Part) -> String {
         let safe = |quantile: f64| self.values(part).and_then(|values| values.safe_quantile(quantile)).map(Nanos);
         let p99 = safe(0.99).map(|p99| format!(", p99 {p99}")).unwrap_or_default();
         let (mark, p50, max) = (self.mark(), Nanos(self.p50(part)), Nanos(self.max(part)));
-        format!(
-            "{} is {} of the lateness of {}: p50 {mark}{p50}{p99}, max {max}",
-            part.name(),
-            percent(self.split.share(part)),
-            counted(self.count(), "wait")
-        )
+        let figures = format!("p50 {mark}{p50}{p99}, max {max}");
+        if self.is_wake_up() {
+            return format!("waited for a CPU after {}: {figures}", counted(self.count(), "wake-up"));
+        }
+        let (share, waits) = (percent(self.split.share(part)), counted(self.count(), "wait"));
+        format!("{} is {share} of the lateness of {waits}: {figures}", part.name())
     }
 }
 

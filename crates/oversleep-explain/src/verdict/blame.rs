@@ -7,7 +7,7 @@ use oversleep_record::observed::culprit::IrqCause;
 use oversleep_record::part::Part;
 
 use super::Cause;
-use crate::observed::{Kind, NOBODY, SOME_GROUP, is_oversleep, is_own};
+use crate::observed::{IDLE_CPUS, Kind, NOBODY, SOME_GROUP, is_oversleep, is_own};
 
 /// Stands for all threads of the program.
 const OWN: &str = "";
@@ -31,6 +31,7 @@ pub(super) fn blamed(file: &ResultFile, kinds: &[Kind<'_>], part: Part) -> Vec<W
         for blame in &kind.waits.blames {
             let name = match &*blame.name {
                 _ if is_oversleep(blame) => "oversleep's own following",
+                _ if blame.is_idle_cpu() => IDLE_CPUS,
                 name if is_own(file, kind, blame) => {
                     own.insert(name);
                     OWN

@@ -47,7 +47,7 @@ pub struct Verdict {
     /// Where most of the lateness goes, in one sentence; or why that is undecided, with the next step.
     pub sentence: String,
     /// Every part of the lateness above zero, in the order of time; of the periods, if the sentence is about what makes
-    /// those of a loop longer. Empty if it is undecided.
+    /// those of a loop longer. Empty if it is undecided, and where only wake-ups were recorded.
     pub shares: Vec<Share>,
     /// How late the waits are; `None` if there are too few.
     pub figures: Option<Figures>,
@@ -122,7 +122,7 @@ impl Verdict {
                 return Some(Verdict::undecided("it makes no timed wait of its own"));
             }
             Err(_) if lacks_waits(file) => {
-                return Some(Verdict::undecided("the recording doesn't show when threads wait"));
+                return Some(Verdict::undecided("the recording doesn't show when threads wait. Record what it lacks"));
             }
             Err(_) if !has_waits(file) => return Some(Verdict::undecided("it makes no timed wait")),
             Err(why) => return Some(cut_off(file).unwrap_or_else(|| Verdict::undecided(&why.sentence))),
@@ -153,7 +153,9 @@ impl Verdict {
             advice: advice.clone(),
             is_optional,
         });
+        let is_of_wake_ups = is_of_wake_ups(&kinds);
         let sentence = match (held, is_optional) {
+            _ if is_of_wake_ups => waited(file, &kinds, shares[0], &causes),
             (Some(cause), _) => format!("{}. {}", cause.finding.sentence, waits_alone(&kinds, &shares)),
             (None, true) => ordinary::in_sentence(&kinds, &shares),
             (None, false) => delayed(file, &kinds, &shares, &causes),
@@ -165,6 +167,8 @@ impl Verdict {
             pace => (sentence, pace),
         };
         let shares = held.map_or(shares, |held| pace::shares_of(file, held));
+        // A bar of one part says nothing.
+        let shares = if is_of_wake_ups { Vec::new() } else { shares };
         Some(Verdict { sentence, shares, figures: Figures::of(&kinds), first_step, leaves, pace, housekeeping: None })
     }
 
@@ -187,8 +191,19 @@ impl Verdict {
     }
 }
 
+/// Whether only wake-ups were recorded: who waited for a CPU then, and for how long.
+fn is_of_wake_ups(kinds: &[Kind<'_>]) -> bool {
+    kinds.iter().all(Kind::is_wake_up)
+}
+
+/// What the lateness of a result's waits is: where only wake-ups were recorded, it is the time until their threads had a CPU.
+pub fn lateness_in_words(file: &ResultFile) -> &'static str {
+    let kinds = kinds(file);
+    if !kinds.is_empty() && is_of_wake_ups(&kinds) { "the waiting for a CPU" } else { "the lateness" }
+}
+
 /// Whether a recording without events of waits was read for what else it tells.
-fn lacks_waits(file: &ResultFile) -> bool {
+pub fn lacks_waits(file: &ResultFile) -> bool {
     // Without expiries, the clock of a text is not told.
     const NEEDED: [&str; 4] = ["CSwitch", "ReadyThread", "timer:hrtimer_start", "timer:hrtimer_expire_entry"];
     let recording = file.observation.iter().filter(|observation| observation.by == By::Recorder);
@@ -306,6 +321,18 @@ fn delayed(file: &ResultFile, kinds: &[Kind<'_>], shares: &[Share], causes: &[Ca
         format!("{}{of} is {}{who}", percent(share.share), in_words(share.part, share.is_tick()))
     });
     format!("{}.", clauses.collect::<Vec<_>>().join("; "))
+}
+
+/// How long threads waited for a CPU after waking up, with those who are to blame for it.
+fn waited(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]) -> String {
+    let is_selection = file.observation.as_ref().is_some_and(|observation| observation.left_out != 0);
+    let whose = match (is_selection, is_one(kinds)) {
+        (true, _) => "The selected threads",
+        (false, true) => "Its threads",
+        (false, false) => "Threads",
+    };
+    let who = because(file, kinds, share, causes);
+    format!("{whose} waited {} for a CPU after waking up{who}.", share.total)
 }
 
 /// Who or what is behind a part; empty if nothing more is known.

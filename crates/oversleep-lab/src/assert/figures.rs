@@ -177,7 +177,11 @@ fn by_rounds(values: &Distribution, rounds: &[Round], share: f64, step: i64) -> 
     let of_round = |round: &Round| if share > 0.9 { round.p99 } else { round.p90 };
     let kept: Vec<i64> = rounds.iter().filter_map(of_round).collect();
     if kept.len() < ROUNDS_MIN {
-        return Err(too_few(values, kept.len(), ROUNDS_MIN));
+        let (enough, rounds) = (kept.len(), counted_words(rounds.len() as u64, "round"));
+        return Err(format!(
+            "of its {rounds}, {enough} have enough values for that percentile, and it needs {ROUNDS_MIN}; measure or record \
+             for longer"
+        ));
     }
     let ranks = of_quantile(values, share, step).ok_or_else(|| beyond(values, share))?;
     let mut of_rounds = Distribution::growing();
@@ -269,7 +273,7 @@ fn of_clock(file: &ResultFile, clock: &ClockResult, figure: Figure) -> Result<Es
 
 fn too_few(values: &Distribution, rounds: usize, least: usize) -> String {
     match rounds < least {
-        true => format!("{rounds} of the {least} rounds that it needs; measure for longer"),
+        true => format!("{rounds} of the {least} rounds that it needs; measure or record for longer"),
         false => format!("{}; measure more", few(values)),
     }
 }

@@ -126,6 +126,8 @@ pub(super) fn shared(file: &ResultFile) -> Observed<'_> {
         worst: observation.worst.iter().map(|wait| of_wait(wait, &programs, &mut names)).collect(),
         losses: observation.losses.clone(),
         unseen: observation.unseen.clone(),
+        lacks_processes: observation.lacks_processes,
+        resolution_ns: observation.resolution_ns,
         wakes: observation.wakes.as_ref().map(|wakes| of_wakes(wakes, &mut names)),
     });
     all
@@ -176,7 +178,10 @@ fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {
 }
 
 fn blames(all: &[Blame], names: &mut Aliases) -> Vec<Blame> {
-    let shared = |blame: &Blame| Blame { name: names.of("task", &blame.name), tgid: 0, tid: 0, ..blame.clone() };
+    let shared = |blame: &Blame| match blame.is_idle_cpu() {
+        true => blame.clone(),
+        false => Blame { name: names.of("task", &blame.name), tgid: 0, tid: 0, ..blame.clone() },
+    };
     all.iter().map(shared).collect()
 }
 

@@ -98,16 +98,13 @@ pub fn brought_up_to_date(old: Document) -> ResultFile {
         series: old.groups.into_iter().map(|group| series(group, os)).collect(),
         observation: Some(Observation {
             by: old.meta.by,
-            recorder: None,
             target: old.meta.target,
             processes: old.meta.processes,
-            neighbours: Vec::new(),
             want_ns: old.want_ns.map(|ns| Nanos(signed(ns))),
             left_out: old.left_out,
             worst: old.worst,
             losses: old.losses,
-            unseen: Vec::new(),
-            wakes: None,
+            ..Observation::default()
         }),
         ..ResultFile::empty("why", PlatformId::real(os.name(), old.meta.arch))
     }

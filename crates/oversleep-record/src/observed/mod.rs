@@ -118,6 +118,16 @@ pub struct Blame {
     pub max_ns: u64,
 }
 
+impl Blame {
+    /// What an idle CPU is called that had to wake up first.
+    pub const IDLE_CPU: &str = "idle CPU";
+
+    /// Whether it is no task, but an idle CPU that had to wake up first.
+    pub fn is_idle_cpu(&self) -> bool {
+        self.whose == Whose::Kernel && self.name == Blame::IDLE_CPU
+    }
+}
+
 /// What made timer interrupts late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -243,6 +253,12 @@ pub struct Observation {
     /// Parts that the recording doesn't show. They are in no split, which doesn't mean that they were 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Part>,
+    /// The recording doesn't say which threads are of one process: a program has the name of its thread.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_processes: bool,
+    /// What the recorder rounds times to, if that is more than 1 ns: each part may be wrong by so much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution_ns: Option<Nanos>,
     /// Wake-ups of idle CPUs and the rhythm of threads, if every switch was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wakes: Option<Wakes>,

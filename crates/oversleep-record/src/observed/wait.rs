@@ -7,6 +7,7 @@ use super::interruption::Interrupted;
 use super::period::Between;
 use super::stack::{Frames, Stack};
 use crate::part::{Part, Parts, Segment};
+use crate::units::Nanos;
 
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,7 +39,25 @@ pub enum Request {
     Unknown,
 }
 
+/// The least share of a request by which another one of the same loop may differ: deadlines differ by the work before them,
+/// spans by less.
+const DEADLINES_WITHIN: u64 = 4;
+const SPANS_WITHIN: u64 = 8;
+/// Deadlines that are closer to each other than the usual timer slack end together.
+const DEADLINES_WITHIN_NS: u64 = 50_000;
+
 impl Request {
+    /// Whether requests that are stated in this way are the same kind of wait: they differ by less than matters.
+    pub fn is_alike(self, one: Nanos, other: Nanos) -> bool {
+        let (differ, most) = (one.0.abs_diff(other.0), one.0.max(other.0).unsigned_abs());
+        let is_within = |share: u64| differ.saturating_mul(share) <= most;
+        match self {
+            Request::Deadline => differ <= DEADLINES_WITHIN_NS || is_within(DEADLINES_WITHIN),
+            Request::Span => is_within(SPANS_WITHIN),
+            Request::Timer | Request::Unknown => differ == 0,
+        }
+    }
+
     /// All of them.
     pub const ALL: [Request; 4] = [Request::Span, Request::Deadline, Request::Timer, Request::Unknown];
 

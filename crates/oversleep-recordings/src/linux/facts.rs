@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
+use oversleep_why::calls::Arch;
 
 use super::point::Handlers;
 use super::{Counts, Head, Point, Set, Stream, What};
@@ -35,6 +36,8 @@ pub struct Facts {
     offsets: BTreeMap<u64, [Option<i64>; 2]>,
     is_same_clock: bool,
     pub is_truncated: bool,
+    /// It says of some threads which process they are of.
+    pub has_processes: bool,
     pub counts: Counts,
     /// The names of the timers' functions.
     pub functions: Map<u64, String>,
@@ -52,11 +55,11 @@ struct Armed {
 struct Learnt {
     armed: Map<u32, Armed>,
     /// By CPU: whether an interrupt or a softirq is handled.
-    handles: Map<u16, Handlers>,
+    handles: Vec<Handlers>,
     /// By timer: its function, and the thread that started it.
     started: Map<u64, (u64, u32)>,
     /// The same, by CPU, for the timer whose callback runs.
-    callbacks: Map<u16, (u64, u32)>,
+    callbacks: Vec<Option<(u64, u32)>>,
     has_waking: bool,
 }
 
@@ -76,6 +79,9 @@ impl Facts {
         // Not those that the file declares: a kernel may lack them, or have been forbidden to tell of them.
         facts.can = facts.counts.set();
         facts.is_truncated = stream.is_truncated();
+        // Only x86 has such an interrupt.
+        let is_x86 = facts.can.has("local_timer_entry");
+        facts.head.arch = facts.head.arch.or(is_x86.then_some(Arch::X86_64));
         let wanted: Vec<u64> = facts.sleepers.keys().copied().collect();
         facts.functions = stream.functions(&wanted).into_iter().collect();
         let smallest = facts.offsets.values().filter_map(|both| both[0]).min();
@@ -92,8 +98,14 @@ impl Facts {
         if learnt.armed.len() >= KEPT_MAX || learnt.started.len() >= KEPT_MAX {
             *learnt = Learnt { has_waking: learnt.has_waking, ..Learnt::default() };
         }
-        let handlers = learnt.handles.entry(point.cpu).or_default();
+        let cpu = usize::from(point.cpu);
+        if learnt.handles.len() <= cpu {
+            learnt.handles.resize(cpu + 1, Handlers::default());
+            learnt.callbacks.resize(cpu + 1, None);
+        }
+        let handlers = &mut learnt.handles[cpu];
         handlers.see(&point.what);
+        self.has_processes |= point.tgid.is_some();
         match point.what {
             What::Start { function, .. } if handlers.is_any() || point.tid == 0 => self.vote(function, false, 1),
             What::Start { function, timer, .. } => {
@@ -109,23 +121,15 @@ impl Facts {
             What::Enter { .. } => drop(learnt.armed.remove(&point.tid)),
             What::Expire { now, timer } => {
                 self.compare(point.t, now);
-                if learnt.callbacks.len() >= KEPT_MAX {
-                    learnt.callbacks.clear();
-                }
-                if let Some(started) = learnt.started.remove(&timer) {
-                    learnt.callbacks.insert(point.cpu, started);
-                }
+                learnt.callbacks[cpu] = learnt.started.remove(&timer).or(learnt.callbacks[cpu]);
             }
             What::Waking { task, .. } => {
                 learnt.has_waking = true;
-                let woken = |(_, tid): &(u64, u32)| *tid == task.tid;
-                if learnt.callbacks.get(&point.cpu).is_some_and(woken) {
-                    learnt.callbacks.remove(&point.cpu);
-                }
+                learnt.callbacks[cpu].take_if(|(_, tid)| *tid == task.tid);
             }
             // The timer that a thread sleeps with wakes it.
             What::Expired => {
-                if let Some((function, _)) = learnt.callbacks.remove(&point.cpu).filter(|_| learnt.has_waking) {
+                if let Some((function, _)) = learnt.callbacks[cpu].take().filter(|_| learnt.has_waking) {
                     self.vote(function, false, NOT_WOKEN);
                 }
             }

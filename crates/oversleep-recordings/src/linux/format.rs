@@ -1,5 +1,6 @@
 //! The kernel's description of a tracepoint's record (`format` in tracefs): which field lies where.
 
+use oversleep_why::calls::Arch;
 use oversleep_why::event::Name;
 
 use super::point::{Entry, Fields, POINTS, What};
@@ -84,6 +85,14 @@ impl<'a> Raw<'a> {
 
     fn number_at(&self, at: usize, size: usize, is_signed: bool) -> u64 {
         let bytes = at.checked_add(size).and_then(|end| self.bytes.get(at..end)).unwrap_or_default();
+        // Nearly all fields have one of these sizes.
+        if let Ok(bytes) = bytes.try_into() {
+            return u64::from_le_bytes(bytes);
+        }
+        if let Ok(bytes) = bytes.try_into() {
+            let value = u32::from_le_bytes(bytes);
+            return if is_signed { i64::from(value as i32) as u64 } else { value.into() };
+        }
         let mut whole = [0; 8];
         let count = bytes.len().min(8);
         whole[..count].copy_from_slice(&bytes[..count]);
@@ -136,10 +145,14 @@ pub fn name(bytes: &[u8]) -> Name {
 /// What trace-cmd and perf write before their events, from the description of pages to the names of tasks.
 #[derive(Clone, Debug, Default)]
 pub struct Described {
-    pub layouts: Vec<Layout>,
+    layouts: Vec<Layout>,
+    /// By the number of a tracepoint: the place behind that of its layout; 0 if it has none.
+    by_id: Vec<u32>,
     pub names: Vec<(u32, Name)>,
     /// The kernel's symbols, as `/proc/kallsyms` lists them.
     pub symbols: Vec<u8>,
+    /// There are tracepoints of x86's interrupts.
+    has_irq_vectors: bool,
 }
 
 impl Described {
@@ -148,6 +161,7 @@ impl Described {
         let mut count = 0;
         for _ in 0..bytes.u32()? {
             let system = bytes.text()?;
+            self.has_irq_vectors |= system == b"irq_vectors";
             for _ in 0..bytes.u32()? {
                 let size = usize::try_from(bytes.u64()?).ok()?;
                 let text = bytes.take(size)?;
@@ -155,10 +169,24 @@ impl Described {
                 if count > FORMATS_MAX {
                     return None;
                 }
-                self.layouts.extend(Layout::of(system, text));
+                if let Some(layout) = Layout::of(system, text) {
+                    self.add(layout);
+                }
             }
         }
         Some(())
+    }
+
+    /// The first layout of a number counts.
+    fn add(&mut self, layout: Layout) {
+        let id = usize::from(layout.id);
+        if self.by_id.len() <= id {
+            self.by_id.resize(id + 1, 0);
+        }
+        if self.by_id[id] == 0 {
+            self.layouts.push(layout);
+            self.by_id[id] = self.layouts.len() as u32;
+        }
     }
 
     /// Lines of a number and a name.
@@ -193,6 +221,16 @@ impl Described {
         Some(())
     }
 
+    /// The processor of a 64-bit kernel, by its tracepoints or by the name of the function that every call enters.
+    pub fn arch(&self) -> Option<Arch> {
+        let has = |name: &[u8]| self.symbols.split(|&byte| byte == b'\n').any(|line| line.ends_with(name));
+        match () {
+            () if self.has_irq_vectors || has(b" entry_SYSCALL_64") => Some(Arch::X86_64),
+            () if has(b" el0_svc") => Some(Arch::Aarch64),
+            () => None,
+        }
+    }
+
     /// The names of those functions.
     pub fn functions(&self, wanted: &[u64]) -> Vec<(u64, String)> {
         let named = |line: &[u8]| {
@@ -209,6 +247,7 @@ impl Described {
 
     /// The layout of that number.
     pub fn layout(&self, id: u16) -> Option<&Layout> {
-        self.layouts.iter().find(|layout| layout.id == id)
+        let behind = *self.by_id.get(usize::from(id))? as usize;
+        self.layouts.get(behind.checked_sub(1)?)
     }
 }

@@ -10,6 +10,8 @@ mod ring;
 pub mod text;
 pub mod trace_dat;
 
+use oversleep_record::Nanos;
+use oversleep_record::observed::wait::signed;
 use oversleep_record::observed::wakes::Wakes;
 use oversleep_record::observed::{By, Losses};
 use oversleep_why::calls::Arch;
@@ -32,6 +34,8 @@ pub struct Head {
     pub arch: Option<Arch>,
     /// The clock, as the file names it.
     pub clock: String,
+    /// What its times are rounded to; 0 if they aren't.
+    pub resolution_ns: u64,
     /// The names of threads.
     pub names: Vec<(u32, Name)>,
 }
@@ -40,6 +44,11 @@ impl Head {
     pub fn of(recorder: &str) -> Head {
         Head { recorder: recorder.to_owned(), ..Head::default() }
     }
+}
+
+/// The processor that a file's head states; `None` if it states none.
+pub fn stated_arch(name: &str) -> Option<Arch> {
+    (!name.is_empty()).then(|| Arch::named(name).unwrap_or(Arch::Unknown))
 }
 
 /// A text of a file's head, short and printable.
@@ -81,11 +90,13 @@ fn opened<'a>(source: &'a dyn Source, way: &str, open: Open) -> Result<Opened<'a
              --how-to-record {way}` prints what records them"
         )));
     }
-    let arch = facts.head.arch.unwrap_or(Arch::X86_64);
+    let arch = facts.head.arch.unwrap_or(Arch::Unknown);
     let mut meta = Meta::of(arch);
     meta.by = By::Recorder;
     meta.recorder = Some(facts.head.recorder.clone());
     meta.kernel = facts.head.kernel.clone();
+    meta.lacks_processes = !facts.has_processes;
+    meta.resolution_ns = Some(Nanos(signed(facts.head.resolution_ns))).filter(|&ns| ns != Nanos::ZERO);
     let is_truncated = facts.is_truncated;
     let counts = facts.counts.iter().map(|(entry, count)| (entry.full_name(), count)).collect();
     let converter = Converter::new(facts, arch);
@@ -108,6 +119,10 @@ impl Events for Points<'_> {
             self.converter.feed(point, events);
         }
         Ok(point.is_some())
+    }
+
+    fn span_ns(&self) -> u64 {
+        self.converter.span_ns()
     }
 
     fn wakes(&mut self) -> Option<Wakes> {

@@ -53,6 +53,12 @@ pub enum What {
         child: u32,
         name: Name,
     },
+    /// A thread was started: of the process that started it, or of a new one.
+    NewTask {
+        child: u32,
+        name: Name,
+        is_thread: bool,
+    },
     Gone {
         tid: u32,
     },
@@ -242,6 +248,9 @@ const NO_MESSAGE: (u32, &[u32]) = (0, &[]);
 /// The bits of a task's state that say why it sleeps. Without any it is runnable; a further bit says that it was preempted.
 pub const SLEEPS: u64 = 0xff;
 
+/// What `clone` is told of a thread that doesn't begin a process.
+const CLONE_THREAD: u64 = 0x1_0000;
+
 /// Every tracepoint that is read.
 pub const POINTS: &[Entry] = &[
     entry(
@@ -258,7 +267,11 @@ pub const POINTS: &[Entry] = &[
     entry("sched", "sched_wakeup", WAKE, (17, &[1, 2, 3, 5]), woken),
     entry("sched", "sched_process_fork", &["child_pid", "child_comm"], (239, &[4, 3]), named),
     entry("sched", "sched_process_exit", &["pid"], (238, &[2]), |raw| What::Gone { tid: raw.number(0) as u32 }),
-    entry("task", "task_newtask", &["pid", "comm"], (235, &[1, 2]), named),
+    entry("task", "task_newtask", &["pid", "comm", "clone_flags"], (235, &[1, 2, 3]), |raw| What::NewTask {
+        child: raw.number(0) as u32,
+        name: raw.name(1),
+        is_thread: raw.number(2) & CLONE_THREAD != 0,
+    }),
     entry("task", "task_rename", &["pid", "newcomm"], (236, &[1, 3]), named),
     entry("timer", "hrtimer_start", &["hrtimer", "function", "expires", "softexpires"], NO_MESSAGE, |raw| {
         What::Start { timer: raw.number(0), function: raw.number(1), hard: raw.number(2), soft: raw.number(3) }

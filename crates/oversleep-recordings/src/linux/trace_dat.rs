@@ -8,7 +8,7 @@ use oversleep_why::calls::Arch;
 use super::format::Described;
 use super::point::{Counts, Point};
 use super::ring::Page;
-use super::{Head, Stream, printable};
+use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::{Bytes, Cursor};
 use crate::source::Source;
 use crate::{CPUS_MAX, Fault, Format, zstd};
@@ -27,6 +27,8 @@ const HEAD_MAX: usize = 64 << 20;
 const HEAD_FIRST: usize = 1 << 20;
 /// How much of each CPU's events is read at once: a machine may have thousands of CPUs.
 const CPU_WINDOW: usize = 1 << 15;
+/// The most sections of a file: one for each of its kinds, and for each buffer.
+const SECTIONS_MAX: usize = 256;
 /// The largest pages that a kernel has.
 const PAGE_MAX: u32 = 1 << 16;
 
@@ -106,13 +108,14 @@ fn open_with<'a>(source: &'a dyn Source, size: usize) -> Result<Box<dyn Stream +
         long_size: usize::from(long_size),
         page_size: page_size as usize,
     };
-    file.head.arch = (long_size == 8).then_some(Arch::X86_64);
     match version {
         b"6" => file.version_6(source, bytes)?,
         b"7" => file.version_7(source, bytes)?,
         _ => return Err(Fault::Unread("its version is neither 6 nor 7".to_owned())),
     }
     file.head.names = std::mem::take(&mut file.described.names);
+    let told = || if long_size == 8 { file.described.arch() } else { Some(Arch::Unknown) };
+    file.head.arch = file.head.arch.or_else(told);
     for at in 0..file.cpus.len() {
         file.refill(at)?;
     }
@@ -162,7 +165,7 @@ impl<'a> TraceDat<'a> {
                 let words = text();
                 let words: Vec<&str> = words.split_whitespace().collect();
                 self.head.kernel = words.get(2).copied().unwrap_or_default().to_owned();
-                self.head.arch = words.last().and_then(|arch| Arch::named(arch)).or(self.head.arch);
+                self.head.arch = words.last().and_then(|arch| stated_arch(arch)).or(self.head.arch);
             }
             VERSION => self.head.recorder = format!("trace-cmd {}", text().split(' ').next().unwrap_or_default()),
             _ => {}
@@ -179,14 +182,14 @@ impl<'a> TraceDat<'a> {
         let mut at = bytes.u64().ok_or(Fault::CutOff)?;
         let mut seen = 0;
         while at != 0 {
-            seen += 1;
-            if seen > 64 {
-                return Err(Fault::Damaged("its options have no end".to_owned()));
-            }
             let options = section(source, at)?;
             let mut options = Bytes(&options);
             at = 0;
             while let Some(id) = options.u16() {
+                seen += usize::from([EVENT_FORMATS, CMDLINES, KALLSYMS, BUFFER, DONE].contains(&id));
+                if seen > SECTIONS_MAX {
+                    return Err(Fault::Damaged("its options have no end".to_owned()));
+                }
                 let size = options.u32().ok_or(Fault::CutOff)? as usize;
                 let mut data = Bytes(options.take(size).ok_or(Fault::CutOff)?);
                 match id {

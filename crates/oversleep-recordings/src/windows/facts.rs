@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
+use oversleep_why::calls::Arch;
 use oversleep_why::etw::{Period, Record, Timeline};
 use oversleep_why::event::Name;
 
 use super::event::each;
 use super::file::{Buffer, Buffers, Clock, HEAD, Header};
-use super::needed::{KINDS, Needed, needed};
+use super::needed::{KINDS, Needed, arch, needed};
 use crate::Fault;
 use crate::source::Source;
 
@@ -40,7 +41,10 @@ pub struct Gap {
 /// See the module.
 pub struct Facts {
     pub header: Header,
+    pub arch: Option<Arch>,
     pub clock: Clock,
+    /// From the first needed record to the last one.
+    pub span_ns: u64,
     pub counts: [u64; KINDS.len()],
     pub records: u64,
     pub parts: Vec<Part>,
@@ -93,6 +97,7 @@ fn missing(sequences: BTreeMap<u16, Vec<u64>>) -> BTreeSet<u64> {
 
 struct Learnt {
     header: Header,
+    arch: Option<Arch>,
     counts: [u64; KINDS.len()],
     records: u64,
     parts: Vec<Part>,
@@ -109,6 +114,7 @@ impl Learnt {
     fn new(header: Header) -> Learnt {
         Learnt {
             header,
+            arch: None,
             counts: [0; KINDS.len()],
             records: 0,
             parts: Vec::new(),
@@ -127,6 +133,7 @@ impl Learnt {
         let pointer = self.header.pointer;
         let is_whole = each(bytes, |raw| {
             self.records += 1;
+            self.arch = self.arch.or_else(|| arch(raw, pointer));
             let Some(found) = needed(raw, pointer) else { return };
             self.counts[found.kind()] += 1;
             let (first, last) = self.spans.get_or_insert((raw.t, raw.t));
@@ -208,7 +215,9 @@ impl Learnt {
         }
         Ok(Facts {
             header: self.header,
+            arch: self.arch,
             clock,
+            span_ns: clock.ns(spans.1) - clock.ns(spans.0),
             counts: self.counts,
             records: self.records,
             gaps: joined(&self.gaps),

@@ -5,7 +5,7 @@ use oversleep_record::Nanos;
 use super::xpress;
 use crate::cursor::Bytes;
 use crate::source::Source;
-use crate::{CPUS_MAX, Fault};
+use crate::{CPUS_MAX, Fault, zstd};
 
 /// The head of a buffer, before its records.
 pub const HEAD: usize = 72;
@@ -103,7 +103,8 @@ impl<'a> Buffers<'a> {
         let read = self.source.read_at(from, &mut self.packed)?;
         self.packed.truncate(read);
         if buffer.flags & COMPRESSED != 0 {
-            return Ok(xpress::unpack(&self.packed, buffer.used));
+            let is_possible = buffer.used <= self.packed.len().saturating_mul(zstd::RATIO_MAX).max(1 << 16);
+            return Ok(if is_possible { xpress::unpack(&self.packed, buffer.used) } else { None });
         }
         self.is_truncated |= read < stated;
         self.packed.truncate(buffer.used);
@@ -209,6 +210,11 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// What it counts in.
+    pub fn unit_ns(&self) -> u64 {
+        NS_PER_S / self.hz
+    }
+
     pub fn ns(&self, t: u64) -> u64 {
         let since = u128::from(t.saturating_sub(self.base));
         let ns = since * u128::from(NS_PER_S) / u128::from(self.hz);

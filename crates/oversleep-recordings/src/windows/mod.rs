@@ -10,6 +10,8 @@ mod xpress;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use oversleep_record::Nanos;
+use oversleep_record::observed::wait::signed;
 use oversleep_record::observed::wakes::Wakes;
 use oversleep_record::observed::{By, Losses, Named};
 use oversleep_why::calls::Arch;
@@ -64,13 +66,14 @@ fn open<'a>(source: &'a dyn Source, way: &str) -> Result<Opened<'a>, Fault> {
         is_truncated: facts.is_truncated,
         ..Losses::default()
     };
-    let mut meta = Meta::of(Arch::X86_64);
+    let mut meta = Meta::of(facts.arch.unwrap_or(Arch::Unknown));
     meta.os = "windows".to_owned();
     meta.by = By::Recorder;
     meta.recorder = Some("ETW".to_owned());
     meta.kernel = facts.header.version();
     meta.taken_unix_s = facts.header.start_unix_s();
     meta.unseen = unseen(&facts, has_calls);
+    meta.resolution_ns = Some(Nanos(signed(facts.clock.unit_ns()))).filter(|ns| ns.0 > 1);
     let named = |(&tgid, (_, name)): (&u32, &(u64, String))| Named { tgid, name: name.clone(), ..Named::default() };
     meta.processes = facts.programs.iter().map(named).collect();
     let mut counts: Vec<(String, u64)> =
@@ -87,6 +90,7 @@ fn open<'a>(source: &'a dyn Source, way: &str) -> Result<Opened<'a>, Fault> {
         programs: facts.programs,
         has_calls,
         has_waits,
+        span_ns: facts.span_ns,
     });
     Ok(Opened { meta, losses, counts, changes, events })
 }
@@ -146,6 +150,7 @@ struct Reader<'a> {
     programs: BTreeMap<u32, (u64, String)>,
     has_calls: bool,
     has_waits: bool,
+    span_ns: u64,
 }
 
 impl Events for Reader<'_> {
@@ -167,6 +172,10 @@ impl Events for Reader<'_> {
             self.translator.feed(stamped, events);
         }
         Ok(next.is_some())
+    }
+
+    fn span_ns(&self) -> u64 {
+        self.span_ns
     }
 
     fn wakes(&mut self) -> Option<Wakes> {

@@ -1,5 +1,6 @@
 //! What of a trace's records is needed: a line for each kind.
 
+use oversleep_why::calls::Arch;
 use oversleep_why::etw::{Class, Period, Record, decode};
 use oversleep_why::event::Name;
 
@@ -27,6 +28,7 @@ const RESOLUTION: usize = 11;
 /// Groups of the kernel's records, and their classes' GUIDs.
 const PROCESS: u8 = 3;
 const THREAD: u8 = 5;
+const CONFIG: u8 = 11;
 const PERF_INFO: u8 = 15;
 const PROCESS_GUID: [u8; 16] = *b"\xd0\xa8\x6f\x3d\x05\xfe\xd0\x11\x9d\xda\x00\xc0\x4f\xd7\xba\x7c";
 const THREAD_GUID: [u8; 16] = *b"\xd1\xa8\x6f\x3d\x05\xfe\xd0\x11\x9d\xda\x00\xc0\x4f\xd7\xba\x7c";
@@ -129,6 +131,19 @@ fn process(raw: &Raw<'_>, pointer: usize) -> Option<Needed> {
     }
     let name = printable(&String::from_utf8_lossy(rest.text()?));
     Some(Needed::Process { process, name })
+}
+
+/// The machine's processor, of `SystemConfig_V3_CPU`: behind names of a fixed length, a flag and the highest address.
+pub fn arch(raw: &Raw<'_>, pointer: usize) -> Option<Arch> {
+    const NAMES_END: usize = 5 * 4 + 2 * (256 + 134);
+    if raw.kind != (Kind::Kernel { group: CONFIG, opcode: 10 }) || raw.version < 3 {
+        return None;
+    }
+    match Bytes(raw.payload.get(NAMES_END + 2 * pointer..)?).u16()? {
+        9 => Some(Arch::X86_64),
+        12 => Some(Arch::Aarch64),
+        _ => None,
+    }
 }
 
 /// The records of Kernel-Power about the timer resolution, by their numbers in its manifest.

@@ -185,6 +185,19 @@ fn one_sleep_after_another_is_in_the_order_of_time_whatever_the_order_of_buffers
 }
 
 #[test]
+fn the_processor_is_told_by_the_machine_s_configuration() {
+    let arch = |trace: &Trace| result(&trace.write(&[]), None).platform.arch;
+    assert_eq!(arch(&sleeps(Trace::default())), "unknown");
+    for (number, name) in [(9_u16, "x86_64"), (12, "aarch64"), (5, "unknown")] {
+        let mut cpu = vec![0; 828];
+        cpu[816..818].copy_from_slice(&number.to_le_bytes());
+        let mut trace = sleeps(Trace::default());
+        trace.kernel(0, 1.0, Header::System, (11, 10, 3), &cpu);
+        assert_eq!(arch(&trace), name);
+    }
+}
+
+#[test]
 fn the_file_that_other_tests_read_is_kept() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recorded/game.etl");
     let file = game();

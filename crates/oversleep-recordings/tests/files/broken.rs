@@ -4,7 +4,8 @@ use oversleep_recordings::{recognise, replay};
 
 use crate::shared::damage;
 use crate::support::{
-    FILES, PERF, PERF_SCRIPT, TRACE_6, TRACE_7, TRACE_CMD, TRACEFS, few_lines, few_pages, few_records, piped, zipped,
+    FILES, PERF, PERF_SCRIPT, TRACE_6, TRACE_7, TRACE_CMD, TRACEFS, few_lines, few_pages, few_records, piped,
+    version_7, zipped,
 };
 
 fn reads(bytes: &[u8]) -> bool {
@@ -83,7 +84,7 @@ fn damaged_trace_dat_6() {
 
 #[test]
 fn damaged_trace_dat_7() {
-    damaged(TRACE_7);
+    damaged(&version_7(&few_pages(TRACE_6)));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! `waits.7.dat` of `waits.6.dat`; `waits.perf.data` has the same records as samples. Names of other tasks are replaced.
 
 mod broken;
+mod lacking;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod support;
@@ -10,11 +11,14 @@ mod wakes;
 
 use std::collections::BTreeMap;
 
-use oversleep_recordings::{FORMATS, recognise, replay};
+use oversleep_recordings::recognise;
+use oversleep_why::calls::Arch;
 use oversleep_why::part::Part;
 use oversleep_why::{Outcome, Wait};
 
-use support::{FILES, PERF, TRACE_6, lacking, lossy, piped, results, waits, zipped};
+use support::{
+    FILES, PERF, PERF_SCRIPT, TRACE_6, TRACE_CMD, TRACEFS, lacking, piped, results, version_7, waits, without, zipped,
+};
 
 #[test]
 fn every_file_is_recognised_by_its_content() {
@@ -54,7 +58,7 @@ fn counts_are_those_that_trace_cmd_and_perf_print() {
 fn one_run_has_the_same_waits_in_every_form() {
     let of_trace = waits(TRACE_6);
     assert_eq!(of_trace.len(), 861);
-    let forms = [piped(PERF), zipped(PERF)];
+    let forms = [piped(PERF), zipped(PERF), version_7(TRACE_6)];
     for bytes in FILES.iter().map(|(_, bytes)| *bytes).chain(forms.iter().map(|bytes| &bytes[..])) {
         assert!(waits(bytes) == of_trace);
     }
@@ -100,29 +104,6 @@ fn a_summary_of_the_run() {
     assert!(summary.join("\n") == golden, "{}", summary.join("\n"));
 }
 
-#[test]
-fn what_a_file_lacks_is_in_no_wait() {
-    let needs: [(&str, &[Part]); 6] = [
-        ("sys_exit", &[Part::Api, Part::Ret]),
-        ("hrtimer_expire_entry", &[Part::Slack, Part::Irq, Part::Irqbody, Part::Wake]),
-        ("local_timer_entry", &[Part::Irqbody]),
-        ("sched_waking", &[Part::Wake, Part::Ipi]),
-        ("sched_wakeup", &[Part::Ipi, Part::Runq]),
-        ("hrtimer_start", &[Part::Api, Part::Slack, Part::Irq, Part::Irqbody, Part::Wake, Part::Ipi]),
-    ];
-    for (lacks, parts) in needs {
-        let (opened, all) = results(&lacking(TRACE_6, lacks));
-        for part in parts {
-            assert!(opened.unseen.contains(part), "{lacks}: {part:?}");
-            assert!(all.iter().all(|wait| wait.parts.get(*part) == 0), "{lacks}: {part:?}");
-        }
-        let by_timer = |wait: &&Wait| wait.outcome == Outcome::Timer;
-        assert!(all.iter().filter(by_timer).all(|wait| wait.parts.sum() == wait.lateness_ns), "{lacks}");
-    }
-    let refused = replay(FORMATS[0], &&lacking(TRACE_6, "sched_switch")[..]).unwrap_err();
-    assert!(refused.to_string().contains("sched:sched_switch"), "{refused}");
-}
-
 /// A handler whose end isn't recorded ends with the next call or switch.
 #[test]
 fn the_ends_of_handlers_may_be_missing() {
@@ -144,16 +125,30 @@ fn without_calls_and_timers_waits_for_a_cpu_remain() {
     assert!(all.iter().any(|wait| !wait.culprits.is_empty()));
 }
 
+/// A trace.dat names its processor, or its kernel's tracepoints tell it; one that isn't known stays unknown.
 #[test]
-fn deleted_ranges_make_no_wait_later() {
-    let latest =
-        waits(TRACE_6).iter().filter(|wait| wait.outcome == Outcome::Timer).map(|wait| wait.lateness_ns).max().unwrap();
-    let mut fewer = 0;
-    for seed in 0..40 {
-        let all = waits(&lossy(TRACE_6, seed));
-        fewer += usize::from(all.len() < 861);
-        let late = all.iter().find(|wait| wait.outcome == Outcome::Timer && wait.lateness_ns > latest);
-        assert!(late.is_none(), "{seed}: {late:#?}");
-    }
-    assert_eq!(fewer, 40);
+fn the_processor_is_stated_told_or_unknown() {
+    let arch = |bytes: &[u8]| results(bytes).0.arch;
+    let replaced = |from: &[u8], to: &[u8]| {
+        let mut bytes = TRACE_6.to_vec();
+        let place = bytes.windows(from.len()).rposition(|window| window == from).unwrap();
+        bytes[place..place + to.len()].copy_from_slice(to);
+        bytes
+    };
+    assert_eq!(arch(TRACE_6), Arch::X86_64);
+    assert_eq!(arch(&replaced(b"x86_64", b"mips64")), Arch::Unknown);
+    assert_eq!(arch(TRACEFS), Arch::X86_64);
+    assert_eq!(arch(&without(TRACEFS, "local_timer_entry")), Arch::Unknown);
+    // Without the processor, a call has no name.
+    assert!(waits(&replaced(b"x86_64", b"mips64")).iter().all(|wait| wait.call.is_none()));
+}
+
+#[test]
+fn what_a_file_can_t_tell_exactly_is_stated() {
+    let told = |bytes: &[u8]| {
+        let meta = results(bytes).0;
+        (meta.lacks_processes, meta.resolution_ns.map(|unit| unit.0))
+    };
+    let files = [TRACE_6, PERF, TRACEFS, TRACE_CMD, PERF_SCRIPT].map(told);
+    assert_eq!(files, [(true, None), (false, None), (false, Some(1_000)), (true, None), (true, None)]);
 }

@@ -53,6 +53,55 @@ pub fn lossy(bytes: &[u8], seed: usize) -> Vec<u8> {
     bytes
 }
 
+/// A perf.data in which samples of one CPU are lost, and a record says so before the next one.
+pub fn lossy_perf(bytes: &[u8], seed: usize) -> Vec<u8> {
+    const SAMPLE: u8 = 9;
+    const LOST: u32 = 2;
+    let (data, length) = (u64_at(bytes, 40), u64_at(bytes, 48));
+    let (mut rest, mut records) = (&bytes[data..data + length], Vec::new());
+    while !rest.is_empty() {
+        let (record, behind) = rest.split_at(usize::from(u16::from_le_bytes([rest[6], rest[7]])));
+        records.push(record);
+        rest = behind;
+    }
+    let is_of_cpu = |at: &usize| records[*at][0] == SAMPLE && usize::from(records[*at][32]) == seed % 2;
+    let of_cpu: Vec<usize> = (0..records.len()).filter(is_of_cpu).collect();
+    let count = 40 + 60 * (seed % 5);
+    let first = 50 + seed * 97 % (of_cpu.len() - count - 100);
+    let (gone, next) = (&of_cpu[first..first + count], of_cpu[first + count]);
+    let mut some = Vec::new();
+    for (at, record) in records.iter().enumerate().filter(|(at, _)| !gone.contains(at)) {
+        if at == next {
+            // An event's id and how many are lost; then thread, time, CPU and id of the record itself.
+            let counts = [7, count as u64].map(u64::to_le_bytes).concat();
+            some.extend(self::record(LOST, &[&counts, &record[16..40], &record[8..16]].concat()));
+        }
+        some.extend_from_slice(record);
+    }
+    with_records(bytes, &some)
+}
+
+/// A text without the lines of an event.
+pub fn without(text: &[u8], event: &str) -> Vec<u8> {
+    let [plain, with_system] = [format!(" {event}: "), format!(":{event}: ")];
+    let lines = str::from_utf8(text).unwrap().lines();
+    let rest = lines.filter(|line| !line.contains(&plain) && !line.contains(&with_system));
+    rest.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes()
+}
+
+/// A text in which 40 lines of one CPU are lost, and a line says so before the next one.
+pub fn lossy_text(text: &[u8], seed: usize, lost: &str) -> Vec<u8> {
+    let lines: Vec<&str> = str::from_utf8(text).unwrap().lines().collect();
+    let (cpu, mark) = (seed % 2, format!("CPU:{} [{lost}]", seed % 2));
+    let is_of_cpu = |at: &usize| lines[*at].contains(&format!(" [00{cpu}] "));
+    let of_cpu: Vec<usize> = (0..lines.len()).filter(is_of_cpu).collect();
+    let first = 10 + seed * 13 % (of_cpu.len() - 60);
+    let (gone, next) = (&of_cpu[first..first + 40], of_cpu[first + 40]);
+    let kept = (0..lines.len()).filter(|at| !gone.contains(at));
+    let marked = kept.flat_map(|at| [(at == next).then_some(&*mark), Some(lines[at])].into_iter().flatten());
+    marked.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes()
+}
+
 fn u64_at(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
 }
@@ -137,6 +186,52 @@ pub fn few_pages(bytes: &[u8]) -> Vec<u8> {
         few.extend_from_slice(&bytes[place..place + SIZE]);
     }
     few
+}
+
+/// A trace.dat of version 6 as one of version 7: its pieces are frames of zstd, which store them.
+pub fn version_7(bytes: &[u8]) -> Vec<u8> {
+    /// Where the descriptions of tracepoints begin, behind those of pages; and what is between them and the options.
+    const FORMATS: usize = 473;
+    const BETWEEN: usize = 4 + 4 + 8 + 4;
+    let chunk = |bytes: &[u8]| {
+        let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 0x60];
+        let pieces = bytes.chunks(100_000);
+        let last = pieces.len() - 1;
+        for (at, piece) in pieces.enumerate() {
+            frame.extend_from_slice(&((piece.len() << 3 | usize::from(at == last)) as u32).to_le_bytes()[..3]);
+            frame.extend_from_slice(piece);
+        }
+        [&(frame.len() as u32).to_le_bytes()[..], &(bytes.len() as u32).to_le_bytes(), &frame].concat()
+    };
+    let section = |id: u16, flags: u16, content: &[u8]| {
+        [&id.to_le_bytes()[..], &flags.to_le_bytes(), &[0; 4], &(content.len() as u64).to_le_bytes(), content].concat()
+    };
+    let option = |id: u16, data: &[u8]| [&id.to_le_bytes()[..], &(data.len() as u32).to_le_bytes(), data].concat();
+    let place = |mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark).unwrap();
+    let options = place(b"options  \0");
+    let mut file =
+        [&b"\x17\x08\x44tracing7\0\0\x08"[..], &4_096_u32.to_le_bytes(), b"zstd\x001.5.4\0", &[0; 8]].concat();
+    let at_options = file.len() - 8;
+    let formats = file.len() as u64;
+    file.extend(section(18, 1, &chunk(&bytes[FORMATS..options - BETWEEN])));
+    let buffer = file.len() as u64;
+    file.extend(section(3, 1, &[]));
+    let table = place(b"flyrecord\0") + 10;
+    let mut cpus = [&buffer.to_le_bytes()[..], b"\0mono\0", &4_096_u32.to_le_bytes(), &2_u32.to_le_bytes()].concat();
+    for cpu in 0..2 {
+        let (at, size) = (u64_at(bytes, table + 16 * cpu), u64_at(bytes, table + 16 * cpu + 8));
+        let pages = bytes[at..at + size].chunks(8 * PAGE);
+        let data = [(pages.len() as u32).to_le_bytes().to_vec(), pages.flat_map(chunk).collect()].concat();
+        cpus.extend_from_slice(&(cpu as u32).to_le_bytes());
+        cpus.extend([file.len(), data.len()].map(|number| (number as u64).to_le_bytes()).concat());
+        file.extend(data);
+    }
+    let options = file.len() as u64;
+    let formats = formats.to_le_bytes();
+    let all = [option(5, b"Linux - 6.18.44 x86_64\0"), option(18, &formats), option(3, &cpus), option(0, &[0; 8])];
+    file.extend(section(0, 0, &all.concat()));
+    file[at_options..at_options + 8].copy_from_slice(&options.to_le_bytes());
+    file
 }
 
 /// The first lines of a text.

@@ -54,19 +54,9 @@ fn the_waits_of_each_text() {
 }
 
 #[test]
-fn who_wrote_it_is_told_and_what_it_lacks_is_not_recorded() {
+fn who_wrote_it_is_told() {
     for (text, writer) in [(TRACEFS, "tracefs"), (TRACE_CMD, "trace-cmd report"), (PERF_SCRIPT, "perf script")] {
         assert_eq!(results(text).0.recorder.as_deref(), Some(writer));
-        let without = |event: &str| {
-            let lines = str::from_utf8(text).unwrap().lines().filter(|line| !line.contains(event));
-            lines.flat_map(|line| [line, "\n"]).collect::<String>()
-        };
-        let part = oversleep_why::part::Part::Ret;
-        let (meta, all) = results(without("sys_exit").as_bytes());
-        assert!(meta.unseen.contains(&part) && !all.is_empty() && all.iter().all(|wait| wait.parts.get(part) == 0));
-        let without = without("sched_switch");
-        let refused = replay(recognise(text).unwrap(), &without.as_bytes()).unwrap_err();
-        assert!(refused.to_string().contains("sched:sched_switch"), "{refused}");
     }
 }
 

@@ -169,7 +169,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
 /// How much of the lateness of an observed program it explains, and which waits it delayed.
 fn delays(m: &mut Markup, file: &ResultFile, finding: &Finding, causes: &[Cause]) {
     let Some(cause) = causes.iter().find(|cause| cause.finding == *finding) else { return };
-    if let Some(share) = verdict::share(cause) {
+    if let Some(share) = verdict::share(file, cause) {
         m.leaf("p", &[("class", "quiet")], &format!("It explains {share}."));
     }
     // The sentence names the waits that it delayed most.

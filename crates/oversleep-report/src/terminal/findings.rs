@@ -105,7 +105,7 @@ fn by_cure(page: &mut Page, found: &[&Finding]) {
 /// How much of the lateness of an observed program a cause explains, and which waits it delayed.
 fn delays(page: &mut Page, file: &ResultFile, cause: Option<&Cause>) {
     let Some(cause) = cause else { return };
-    verdict::share(cause).iter().for_each(|share| page.prose(&format!("It explains {share}."), 2, Tone::Soft));
+    verdict::share(file, cause).iter().for_each(|share| page.prose(&format!("It explains {share}."), 2, Tone::Soft));
     // The sentence names the waits that it delayed most.
     if cause.delayed.len() > 1 {
         page.prose(&format!("It delayed {}.", verdict::delays(file, cause).join("; ")), 2, Tone::Soft);

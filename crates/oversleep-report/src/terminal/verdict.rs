@@ -1,7 +1,7 @@
 //! The verdict on an observed program, and in brief its causes, its waits and the worst of them.
 
 use oversleep_explain::housekeeping;
-use oversleep_explain::verdict::{Cause, Verdict, causes};
+use oversleep_explain::verdict::{Cause, Verdict, causes, lateness_in_words};
 use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
 use oversleep_record::part::Part;
@@ -114,9 +114,9 @@ pub(super) fn brief(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
     if !causes.is_empty() {
         page.heading(file, "Causes", "");
         let more = cards(page, file, &costs);
-        more_causes(page, more);
+        more_causes(page, file, more);
         for note in notes {
-            let who = note.finding.instance.as_ref().zip(verdict::share(note));
+            let who = note.finding.instance.as_ref().zip(verdict::share(file, note));
             let said = who.map(|(who, share)| format!("{who}, {share}"));
             super::findings::line(page, &note.finding, said.as_ref().unwrap_or(&note.finding.sentence));
         }
@@ -161,7 +161,7 @@ fn cards<'a, 'c>(page: &mut Page, file: &ResultFile, causes: &'a [&'c Cause]) ->
 fn card(page: &mut Page, file: &ResultFile, cause: &Cause) {
     let finding = &cause.finding;
     name(page, finding);
-    let share = verdict::share(cause).map(|share| format!("{share}. ")).unwrap_or_default();
+    let share = verdict::share(file, cause).map(|share| format!("{share}. ")).unwrap_or_default();
     page.prose(&format!("{share}{}", in_words(finding)), 2, Tone::Plain);
     // The sentence names the waits that it delayed most.
     if cause.delayed.len() > 1 {
@@ -178,12 +178,16 @@ fn card(page: &mut Page, file: &ResultFile, cause: &Cause) {
     }
 }
 
-fn more_causes(page: &mut Page, more: &[&Cause]) {
+fn more_causes(page: &mut Page, file: &ResultFile, more: &[&Cause]) {
     if more.is_empty() {
         return;
     }
     let share: f64 = more.iter().filter_map(|cause| cause.share).sum();
-    let share = if share > 0.0 { format!(", {} of the lateness", percent(share.min(1.0))) } else { String::new() };
+    let share = if share > 0.0 {
+        format!(", {} of {}", percent(share.min(1.0)), lateness_in_words(file))
+    } else {
+        String::new()
+    };
     page.prose(&format!("{}{share}; --full shows all.", counted(more.len(), "more cause")), 0, Tone::Soft);
 }
 

@@ -1,5 +1,6 @@
 //! The head of a report: the machine, the run, the clock behind the figures, and what was not readable.
 
+use oversleep_explain::verdict::lacks_waits;
 use oversleep_record::environment::FactValue;
 use oversleep_record::file::{Chosen, Completion};
 use oversleep_record::series::Status;
@@ -110,6 +111,7 @@ pub fn run(file: &ResultFile) -> Vec<String> {
     if let Some(observation) = &file.observation {
         let (by_timer, otherwise) = observed::counts(file);
         match limits::is_of_scheduler(observation) {
+            _ if lacks_waits(file) => parts.push("waits not recorded".to_owned()),
             true => parts.push(counted(by_timer, "wake-up")),
             false => {
                 parts.push(observed::by_timer(by_timer));
@@ -117,7 +119,9 @@ pub fn run(file: &ResultFile) -> Vec<String> {
             }
         }
         parts.extend(observation.want_ns.map(|want| format!("the program meant {want}")));
-        parts.extend(observation.recorder.as_ref().map(|recorder| format!("recorded by {recorder}")));
+        let unit = observation.resolution_ns.filter(|&ns| ns >= limits::COARSE);
+        let unit = unit.map(|unit| format!(", which rounds times to {unit}")).unwrap_or_default();
+        parts.extend(observation.recorder.as_ref().map(|recorder| format!("recorded by {recorder}{unit}")));
         return parts;
     }
     parts.extend(file.imported.as_ref().map(|imported| {

@@ -1,8 +1,9 @@
 //! What the figures of observed programs don't cover, by who followed or recorded them.
 
-use oversleep_record::ResultFile;
+use oversleep_explain::verdict::lacks_waits;
 use oversleep_record::environment::Os;
 use oversleep_record::observed::{By, Observation};
+use oversleep_record::{Nanos, ResultFile};
 
 /// What the figures don't cover: the limits of the follower and of the kernel.
 pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
@@ -13,6 +14,10 @@ pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
         By::Supervisor => &[SPAN_WITH_SWITCHES, PARTS, CALLS],
         By::SupervisorWithoutSwitches => &[SPAN_WITHOUT_SWITCHES, SWITCHES, PARTS, CALLS],
     };
+    let rounded = observation.resolution_ns.filter(|&unit| unit >= COARSE);
+    let rounded =
+        rounded.map(|unit| format!("The recorder rounds times to {unit}: each part may be wrong by as much."));
+    let programs = observation.lacks_processes.then(|| PROGRAMS.to_owned());
     let unseen: Vec<&str> = observation.unseen.iter().map(|part| part.name()).collect();
     let unseen = (!unseen.is_empty()).then(|| format!("Not recorded: {}.", unseen.join(", ")));
     let missing = &observation.losses.missing;
@@ -20,7 +25,14 @@ pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
     let lacks = lacks(observation, way(observation)).filter(|_| !is_below_head);
     let missing = (observation.by != By::Recorder && !missing.is_empty())
         .then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
-    by.iter().map(|&limit| limit.to_owned()).chain(unseen).chain(lacks).chain(missing).collect()
+    by.iter()
+        .map(|&limit| limit.to_owned())
+        .chain(programs)
+        .chain(rounded)
+        .chain(unseen)
+        .chain(lacks)
+        .chain(missing)
+        .collect()
 }
 
 fn is_of_windows(file: &ResultFile, observation: &Observation) -> bool {
@@ -36,6 +48,9 @@ fn lacks(observation: &Observation, way: &str) -> Option<String> {
     })
 }
 
+/// A recorder's resolution is told from here on.
+pub const COARSE: Nanos = Nanos(1_000);
+
 /// Whether a recording has the scheduler's events alone: it shows who waited for a CPU after waking up, whatever woke it.
 pub fn is_of_scheduler(observation: &Observation) -> bool {
     let lacks = |name: &str| observation.losses.missing.iter().any(|missing| missing == name);
@@ -46,7 +61,8 @@ pub fn is_of_scheduler(observation: &Observation) -> bool {
 /// What such a recording shows, and what it lacks: every figure depends on it.
 pub fn of_scheduler(file: &ResultFile) -> Vec<String> {
     let Some(observation) = file.observation.as_ref().filter(|of| is_of_scheduler(of)) else { return Vec::new() };
-    std::iter::once(RECORDED_SCHEDULER.to_owned()).chain(lacks(observation, way(observation))).collect()
+    let shown = if lacks_waits(file) { RECORDED_SWITCHES } else { RECORDED_SCHEDULER };
+    std::iter::once(shown.to_owned()).chain(lacks(observation, way(observation))).collect()
 }
 
 /// How to record with the same tool, as `--how-to-record` names it.
@@ -71,6 +87,10 @@ const RECORDED: &str = "Another tool recorded the kernel's events. What a `times
     waiting for a CPU.";
 const RECORDED_SCHEDULER: &str = "The recording has the scheduler's events alone. They show how long threads waited for a CPU \
     after waking up, whatever woke them; how late their timers were is not recorded.";
+const RECORDED_SWITCHES: &str = "The recording has the scheduler's switches alone. They show what idle CPUs wake up for, and \
+    which threads have a period; how long threads waited for a CPU is not recorded, nor how late their timers were.";
+const PROGRAMS: &str =
+    "The recording doesn't say which threads are of one process: a program has the name of its thread.";
 const RECORDED_WINDOWS: &str = "Windows' records don't hold what a call requests, so lateness counts from the interrupt that \
     ended the wait, and the tick that it waited for isn't seen. State what the program meant: --want 1ms.";
 const RECORDED_WANTED: &str = "Windows' records don't hold what a call requests, so lateness counts from what you state: from \

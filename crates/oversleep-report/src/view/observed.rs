@@ -3,6 +3,7 @@
 
 use oversleep_explain::housekeeping;
 use oversleep_record::Identity;
+use oversleep_record::identity::WAKE_UP;
 use oversleep_record::observed::culprit::{Culprit, IrqCause, Why, policy_words};
 use oversleep_record::observed::interruption::Interrupted;
 use oversleep_record::observed::wait::{Outcome, Wait, signed};
@@ -75,15 +76,17 @@ pub fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>, bar_width: usize) -> O
     let ns = |row: &Row<'_>, share: f64| quantile(Unit::Ns, row.lateness, share);
     // The heading names the program; its threads are told apart only here.
     let is_one = rows.iter().all(|row| row.identity.program == rows[0].identity.program);
-    let (program, thread) = if is_one { (4, 1) } else { (0, 3) };
+    // Of threads that woke up, there is nothing else to tell.
+    let is_of_wake_ups = rows.iter().all(|row| row.identity.is_wake_up());
+    let (program, thread) = if is_one { (4, 1) } else { (0, if is_of_wake_ups { 1 } else { 3 }) };
     let columns = Columns::new()
         .words("program", |row: &Row<'_>| row.identity.program.clone())
         .rank(program)
         .words("thread", |row| row.identity.thread.clone().some_if(row.identity.thread != row.identity.program))
         .rank(thread)
         .words("call", |Row { identity, .. }| match &identity.timer {
-            Some(timer) => format!("{} ({timer})", identity.call),
-            None => identity.call.clone(),
+            Some(timer) => Some(format!("{} ({timer})", identity.call)),
+            None => identity.call.clone().some_if(!identity.is_wake_up()),
         })
         .words("requested", Row::requested)
         .figure("count", |row| row.lateness.count())
@@ -91,9 +94,12 @@ pub fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>, bar_width: usize) -> O
         .figure("p50", |row| median(Unit::Ns, row.lateness))
         .figure("p99", move |row| ns(row, 0.99))
         .rank(1)
-        .figure("max", |row| row.lateness.max().map(Nanos))
-        .split("split", bar_width, Row::shares);
-    let mut table = columns.table("Lateness by program, thread, call and request", rows)?;
+        .figure("max", |row| row.lateness.max().map(Nanos));
+    let (columns, caption) = match is_of_wake_ups {
+        true => (columns, "Waiting for a CPU after waking up, by program and thread"),
+        false => (columns.split("split", bar_width, Row::shares), "Lateness by program, thread, call and request"),
+    };
+    let mut table = columns.table(caption, rows)?;
     table.rows_brief = ROWS_BRIEF;
     Some(table)
 }
@@ -256,6 +262,10 @@ pub fn purpose(file: &ResultFile, wait: &Wait) -> Option<String> {
 
 /// `1. 5 ms late: app (77), clock_nanosleep for 1 ms`.
 pub fn wait_in_words(number: usize, wait: &Wait) -> String {
+    if wait.call.as_deref() == Some(WAKE_UP) {
+        let (ns, thread, tid) = (Nanos(wait.lateness_ns), &wait.thread, wait.tid);
+        return format!("{number}. {thread} ({tid}) waited {ns} for a CPU after waking up");
+    }
     let requested = wait.requested_ns.map(|ns| format!(" for {}", Nanos(signed(ns)))).unwrap_or_default();
     let call = wait.call.as_deref().unwrap_or("unknown call");
     format!("{number}. {} late: {} ({}), {call}{requested}", Nanos(wait.lateness_ns), wait.thread, wait.tid)

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use oversleep_explain::verdict::{Cause, FirstStep, Share, Verdict};
+use oversleep_explain::verdict::{Cause, FirstStep, Share, Verdict, lateness_in_words};
 use oversleep_record::finding::Advice;
 use oversleep_record::observed::By;
 use oversleep_record::observed::wait::{Request, Wait};
@@ -98,8 +98,8 @@ pub fn sentences(verdict: &Verdict) -> Vec<String> {
 }
 
 /// `88 % of the lateness`; `None` where that isn't known.
-pub fn share(cause: &Cause) -> Option<String> {
-    cause.share.map(|share| format!("{} of the lateness", percent(share)))
+pub fn share(file: &ResultFile, cause: &Cause) -> Option<String> {
+    cause.share.map(|share| format!("{} of {}", percent(share), lateness_in_words(file)))
 }
 
 /// The waits that a cause delayed, by thread: threads whose names differ only in a number are one group, and so are the
@@ -155,6 +155,9 @@ impl Group {
             1 => format!(" ({})", self.threads.first().map(String::as_str).unwrap_or_default()),
             count => format!(" ({}, {})", self.stem, counted(count, "thread")),
         };
+        if self.calls.iter().all(|calls| calls.first.is_wake_up()) {
+            return format!("{}{threads}", self.program);
+        }
         let mut calls: Vec<String> = self.calls.iter().take(CALLS_MAX).map(Calls::in_words).collect();
         if let Some(more) = self.calls.len().checked_sub(CALLS_MAX).filter(|&more| more > 0) {
             calls.push(counted(more, "more call"));

@@ -7,7 +7,7 @@ use oversleep_record::environment::{Environment, FactValue, Os, PlatformId};
 use oversleep_record::observed::{Losses, Observation, WORST};
 use oversleep_record::{CommandName, FactName, Nanos, ResultFile};
 
-use crate::group::{Group, halved, identity, is_alike};
+use crate::group::{Group, halved, identity};
 use crate::machine::{Machine, Map};
 use crate::periods::Loops;
 use crate::recording::Meta;
@@ -178,7 +178,7 @@ impl Builder {
         let own = key.requested_ns?;
         let family = of_any_request(key)..=Identity { requested_ns: Some(Nanos(i64::MAX)), ..key.clone() };
         let others = self.places.range(family).filter_map(|(other, &place)| Some((other.requested_ns?, place)));
-        let alike = others.filter(|(other, _)| is_alike(key.request, own, *other));
+        let alike = others.filter(|(other, _)| key.request.is_alike(own, *other));
         alike.min_by_key(|(other, _)| other.0.abs_diff(own.0)).map(|(_, place)| place)
     }
 
@@ -279,6 +279,8 @@ impl Builder {
                 worst,
                 losses,
                 unseen: meta.unseen,
+                lacks_processes: meta.lacks_processes,
+                resolution_ns: meta.resolution_ns,
                 wakes: None,
             }),
             ..ResultFile::empty(CommandName::Why.to_string(), PlatformId::real(os.name(), meta.arch.name()))

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::Machine;
 use super::open::{Fired, Open};
 use super::supervised;
+use super::{Machine, Map};
 use crate::calls::{Call, Over};
 use crate::culprit::{Activity, ActivityKind, Culprit, IrqCause, SOFTIRQS, Span, Turn, Whose, why};
 use crate::event;
@@ -166,6 +166,8 @@ impl Machine {
     /// comes first.
     pub(super) fn ran(&self, windows: &[(u64, u64, u16)], of: (u32, u32), victim: (u32, i32)) -> Vec<Culprit> {
         let mut found: Vec<Culprit> = Vec::new();
+        // By thread, once they are many.
+        let mut places: Map<u32, usize> = Map::default();
         for &(from, to, cpu) in windows {
             // Turns are ordered by time, and most are long past.
             let since = |turns: &'_ VecDeque<Turn>| turns.partition_point(|turn| turn.to <= from);
@@ -174,13 +176,22 @@ impl Machine {
             let turns = turns.map(|turns| turns.range(since(turns)..)).into_iter().flatten();
             for turn in turns.filter(|turn| turn.tid != of.0) {
                 let Some(span) = turn.overlap(from, to) else { continue };
-                match found.iter_mut().find(|culprit| culprit.tid == turn.tid) {
-                    Some(culprit) => culprit.add(span),
+                let known = match found.len() <= CULPRITS_MAX {
+                    true => found.iter().position(|culprit| culprit.tid == turn.tid),
+                    false => places.get(&turn.tid).copied(),
+                };
+                match known {
+                    Some(at) => found[at].add(span),
                     None => {
                         let process = self.names.get(&turn.tgid).filter(|name| **name != turn.name);
                         let whose = if turn.tgid == of.1 { Whose::Own } else { turn.whose };
                         let culprit = culprit(turn, span, victim);
                         found.push(Culprit { process: process.map(event::text), whose, ..culprit });
+                        if found.len() == CULPRITS_MAX + 1 {
+                            places = found.iter().enumerate().map(|(at, culprit)| (culprit.tid, at)).collect();
+                        } else if found.len() > CULPRITS_MAX {
+                            places.insert(turn.tid, found.len() - 1);
+                        }
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! What the CPUs did in the meantime.
 
-use super::{Machine, TURNS_MAX, bound};
+use super::{Machine, TURNS_MAX, TURNS_OF_ALL, bound};
 use crate::culprit::{Turn, Whose};
 use crate::event::Event;
 
@@ -8,6 +8,7 @@ impl Machine {
     pub(super) fn on_run(&mut self, event: &Event) {
         bound(&mut self.turns);
         let [from, prio, policy, cpus_allowed, ..] = event.fields;
+        let most = (TURNS_OF_ALL / self.turns.len().max(1)).max(TURNS_MAX);
         let turns = self.turns.entry(event.cpu).or_default();
         turns.push_back(Turn {
             tid: event.tid,
@@ -20,8 +21,8 @@ impl Machine {
             from,
             to: event.t,
         });
-        if turns.len() > TURNS_MAX {
-            turns.pop_front();
+        if turns.len() > most {
+            turns.drain(..turns.len() - most);
         }
     }
 

@@ -24,8 +24,10 @@ use crate::wait::Wait;
 use open::Open;
 use timers::Timer;
 
-/// The most turns that are kept for each CPU. They tell which task ran.
+/// How many turns are kept for each CPU at least, and of all CPUs together at most. They tell which task ran: on a busy
+/// machine a thread may wait while thousands pass.
 const TURNS_MAX: usize = 512;
+const TURNS_OF_ALL: usize = 65_536;
 /// The most threads, timers, processes and CPUs that are kept. No stream of a real machine has more.
 const KEPT_MAX: usize = 65_536;
 

@@ -23,6 +23,7 @@ pub const ALL: &[(&str, Check)] = &[
     ("cost flood", flood),
     ("cost replay", super::replay::replay),
     ("cost threads", threads),
+    ("cost recordings", super::reading::recordings),
 ];
 
 /// From one look into the buffer to the next.
@@ -192,7 +193,7 @@ fn cpu() -> Result<String, String> {
 }
 
 /// CPU time of this thread.
-fn cpu_ns() -> u64 {
+pub fn cpu_ns() -> u64 {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }

@@ -3,9 +3,11 @@
 mod cost;
 mod counts;
 mod inject;
+mod large;
 mod memory;
 mod observe;
 mod program;
+mod reading;
 mod recorders;
 mod replay;
 mod scenarios;

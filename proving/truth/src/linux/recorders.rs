@@ -1,5 +1,6 @@
-//! Three recorders of one program at once: the collector, perf and trace-cmd, by the commands that `--how-to-record` prints.
-//! What their files tell of each wait is what the collector's events tell.
+//! Recorders of one program at once: the collector, perf, trace-cmd and the kernel's own text, by the commands that
+//! `--how-to-record` prints. What their files tell of each wait is what the collector's events tell, up to what they round
+//! times to.
 
 use std::collections::HashMap;
 use std::fs;
@@ -27,8 +28,14 @@ const BEGIN: Duration = Duration::from_secs(2);
 const SAME_WITHIN_NS: u64 = 100_000;
 
 /// How `--how-to-record` names it, the command's first words, and the file that it writes.
-const OTHERS: [(&str, &str, &str); 2] =
-    [("linux", "perf record", "perf.data"), ("trace-cmd", "trace-cmd record", "trace.dat")];
+const OTHERS: [(&str, &str, &str); 3] = [
+    ("linux", "perf record", "perf.data"),
+    ("trace-cmd", "trace-cmd record", "trace.dat"),
+    ("trace-cmd", "trace-cmd record", TEXT),
+];
+/// The text of tracefs, of the same events in a buffer of its own.
+const TEXT: &str = "trace.txt";
+const BUFFER: &str = "-B oversleep-truth";
 
 /// The parts that have to be the same within so many ns, for 98 % of the waits.
 const CLOSE: (&[Part], i64) = (&[Part::Wake, Part::Ipi, Part::Runq, Part::Ret, Part::Irqbody], 2_000);
@@ -47,26 +54,29 @@ fn recorders() -> Result<String, String> {
     let dir = Dir::new()?;
     let program = c(&dir, "recorded", include_str!("../../programs/recorded.c"), &[])?;
     let mut shares = [[[0.0; RUNS]; BARS.len()]; OTHERS.len()];
-    let mut waits = 0;
+    let (mut waits, mut units) = (0, [0; OTHERS.len()]);
     for run in 0..RUNS {
         let own = run_once(&dir.0, &program)?;
         waits += own.len();
-        for (of, (_, _, file)) in shares.iter_mut().zip(OTHERS) {
+        for ((of, unit), (_, _, file)) in shares.iter_mut().zip(&mut units).zip(OTHERS) {
             let path = dir.0.join(file);
             // It can't record here.
             if !path.exists() {
                 continue;
             }
-            let other = recorded(&path)?;
-            for (share, value) in of.iter_mut().zip(compared(&own, &other)) {
+            let other;
+            (other, *unit) = recorded(&path)?;
+            for (share, value) in of.iter_mut().zip(compared(&own, &other, *unit)) {
                 share[run] = value;
             }
         }
     }
     let mut holds = waits > 1_000 * RUNS;
     let mut text = format!("{waits} waits in {RUNS} runs");
-    for (of, (_, words, _)) in shares.iter_mut().zip(OTHERS) {
-        text += &format!("\n         {words}:");
+    for ((of, unit), (_, _, file)) in shares.iter_mut().zip(units).zip(OTHERS) {
+        let rounds =
+            if unit == 0 { String::new() } else { format!(" (it rounds times to {unit} ns, which is allowed)") };
+        text += &format!("\n         {file}{rounds}:");
         if of[0] == [0.0; RUNS] {
             text += " SKIPPED: it can't record here";
             continue;
@@ -83,7 +93,7 @@ fn recorders() -> Result<String, String> {
 
 /// The waits that ended by their timers, as the collector's events tell them; the others' files lie in `dir` then.
 fn run_once(dir: &Path, program: &Path) -> Result<Vec<Wait>, String> {
-    let mut others = OTHERS.map(|(way, words, _)| start(dir, way, words)).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut others = OTHERS.map(|other| start(dir, other)).into_iter().collect::<Result<Vec<_>, _>>()?;
     sleep(BEGIN);
     let mut collector = collector()?;
     let watched = watch_until(&mut collector, Command::new(program).arg(SECONDS.0), Duration::from_secs(60));
@@ -96,17 +106,24 @@ fn run_once(dir: &Path, program: &Path) -> Result<Vec<Wait>, String> {
 }
 
 /// Starts a recorder as users are told to.
-fn start(dir: &Path, way: &str, words: &str) -> Result<Child, String> {
+fn start(dir: &Path, (way, words, file): (&str, &str, &str)) -> Result<Child, String> {
     let text = how_to::WAYS.iter().find(|of| of.name == way).map_or("", |of| of.text);
     let line = text.lines().find(|line| line.starts_with(words)).ok_or("no command is printed")?;
+    let mut line = line.replace("sleep 10", SECONDS.1);
+    if file == TEXT {
+        let begin = line.replace(words, &format!("trace-cmd start {BUFFER}"));
+        let begin = begin.split(" -o ").next().unwrap_or_default();
+        let show = format!("trace-cmd stop {BUFFER}; trace-cmd show {BUFFER} > {TEXT}; trace-cmd reset {BUFFER} -d");
+        line = format!("{begin} && {}; {show}", SECONDS.1);
+    }
     let mut shell = Command::new("sh");
-    shell.current_dir(dir).args(["-c", &line.replace("sleep 10", SECONDS.1)]);
+    shell.current_dir(dir).args(["-c", &line]);
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     shell.spawn().map_err(|error| format!("SKIPPED: {error}"))
 }
 
-/// The waits of a recording that ended by their timers.
-fn recorded(path: &Path) -> Result<Vec<Wait>, String> {
+/// The waits of a recording that ended by their timers, and what its times are rounded to.
+fn recorded(path: &Path) -> Result<(Vec<Wait>, i64), String> {
     let bytes = fs::read(path).map_err(|error| format!("SKIPPED: {}: {error}", path.display()))?;
     let source = &bytes[..];
     let format = recognise(source).ok_or("a recording isn't recognised")?;
@@ -120,11 +137,11 @@ fn recorded(path: &Path) -> Result<Vec<Wait>, String> {
         events.iter().for_each(|event| machine.feed(event));
     }
     machine.finish();
-    Ok(timed(machine.take()))
+    Ok((timed(machine.take()), opened.meta.resolution_ns.map_or(0, |unit| unit.0)))
 }
 
-/// The shares of [`BARS`].
-fn compared(own: &[Wait], other: &[Wait]) -> [f64; BARS.len()] {
+/// The shares of [`BARS`]. A part is the difference of two times, so both may be wrong by half of what they are rounded to.
+fn compared(own: &[Wait], other: &[Wait], unit: i64) -> [f64; BARS.len()] {
     let mut by_thread: HashMap<u32, Vec<&Wait>> = HashMap::new();
     other.iter().for_each(|wait| by_thread.entry(wait.tid).or_default().push(wait));
     let same = |wait: &Wait| {
@@ -137,7 +154,10 @@ fn compared(own: &[Wait], other: &[Wait]) -> [f64; BARS.len()] {
     let share = |count: usize, of: usize| count as f64 / of.max(1) as f64;
     let within = |(parts, bound): (&[Part], i64)| {
         let is_within = |part: Part| {
-            whole.iter().filter(|(one, other)| (one.parts.get(part) - other.parts.get(part)).abs() <= bound).count()
+            whole
+                .iter()
+                .filter(|(one, other)| (one.parts.get(part) - other.parts.get(part)).abs() <= bound + unit)
+                .count()
         };
         parts.iter().map(|&part| share(is_within(part), whole.len())).fold(1.0, f64::min)
     };

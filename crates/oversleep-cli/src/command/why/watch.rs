@@ -56,15 +56,12 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     }
     let mut meta = Meta {
         os: oversleep_native::here().id().os,
-        arch,
         by: follower.by(),
-        recorder: None,
-        unseen: Vec::new(),
         kernel: environment.text(FactName::KernelRelease).unwrap_or_default().to_owned(),
         target: target(why),
         taken_unix_s: now(),
         processes: names.list(),
-        neighbours: Vec::new(),
+        ..Meta::of(arch)
     };
     let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
     follower.want(want_ns);

@@ -9,7 +9,7 @@ use oversleep_record::{Distribution, Nanos, ResultFile, Series};
 
 mod parts;
 
-use super::caveats::BUSY_SHARE;
+use super::caveats::{self, BUSY_SHARE, RECORDERS_WITHIN_NS};
 use super::interval;
 use crate::figures::{cpus, in_median_round, interference, per_value, values};
 
@@ -50,9 +50,15 @@ fn interval_of_median(
     }
 }
 
+/// What the times of a result are rounded to.
+fn step(file: &ResultFile) -> i64 {
+    let recorder = file.observation.as_ref().and_then(|observation| observation.resolution_ns);
+    file.floor.as_ref().map(|floor| floor.step_ns).or(recorder).map_or(0, |step| step.0.max(0))
+}
+
 impl<'a> Measured<'a> {
     fn of(file: &'a ResultFile, series: &'a Series, is_base: bool) -> Measured<'a> {
-        let step = file.floor.as_ref().filter(|_| series.unit == Unit::Ns).map_or(0, |floor| floor.step_ns.0);
+        let step = if series.unit == Unit::Ns { step(file) } else { 0 };
         let values = values(series);
         let rounds: Vec<i64> = series.rounds.iter().filter_map(|round| round.median).collect();
         let estimate = |value: Option<i64>, interval| value.map(|value| Estimate { value, interval });
@@ -91,7 +97,7 @@ impl<'a> Measured<'a> {
             p50: self.p50,
             p99: self.p99,
             max: values(self.series).max(),
-            parts: parts::of(self.series),
+            parts: parts::of(self.series, step(self.file)),
             against_base,
         }
     }
@@ -190,14 +196,20 @@ fn conditions_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdic
     Some(Verdict::NotComparable { why: format!("{name} was refused in {}", without.name) })
 }
 
-fn apart(base: Interval, other: Interval) -> bool {
-    base.high < other.low || other.high < base.low
+/// Whether the two are further from each other than the tools differ that took them.
+fn apart(base: Interval, other: Interval, by_tools: i64) -> bool {
+    base.high.saturating_add(by_tools) < other.low || other.high.saturating_add(by_tools) < base.low
+}
+
+/// What is the recorders' own where these are two tools: for nearly all waits, each part agrees within this.
+fn by_tools(base: &Measured<'_>, other: &Measured<'_>) -> i64 {
+    if caveats::recorders(base.file, other.file).is_some() { RECORDERS_WITHIN_NS } else { 0 }
 }
 
 fn of_medians(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
     let (Some(from), Some(to)) = (base.p50, other.p50) else { return base.too_few() };
     let (Some(one), Some(two)) = (from.interval, to.interval) else { return base.too_few() };
-    if apart(one, two) {
+    if apart(one, two, by_tools(base, other)) {
         let effect = Nanos(from.value.saturating_sub(to.value));
         return base.interference(effect).or_else(|| other.interference(effect)).unwrap_or(Verdict::Differs);
     }
@@ -208,7 +220,7 @@ fn of_tails(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
     let (Some(one), Some(two)) = (base.p99.and_then(|p99| p99.interval), other.p99.and_then(|p99| p99.interval)) else {
         return base.too_few();
     };
-    if !apart(one, two) {
+    if !apart(one, two, by_tools(base, other)) {
         return Verdict::Overlap;
     }
     let (later, bound) = if one.high < two.low { (other, one.high) } else { (base, two.high) };

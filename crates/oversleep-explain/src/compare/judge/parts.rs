@@ -5,26 +5,28 @@ use oversleep_record::part::Part;
 use oversleep_record::{Distribution, Series};
 
 use super::super::interval::of_quantile;
-use super::{Measured, apart, judgement};
+use super::{Measured, apart, by_tools, judgement, step};
 
-/// The values of a part; a missing part was 0 in every wait.
-struct Values<'a>(Option<&'a Distribution>);
+/// The values of a part, and what times are rounded to; a missing part was 0 in every wait.
+struct Values<'a>(Option<&'a Distribution>, i64);
 
 impl Values<'_> {
-    fn of(series: &Series, part: Part) -> Values<'_> {
-        Values(series.why.as_ref().and_then(|why| why.parts.get(&part)))
+    fn of(series: &Series, part: Part, step: i64) -> Values<'_> {
+        Values(series.why.as_ref().and_then(|why| why.parts.get(&part)), step)
     }
 
     fn median(&self) -> Estimate {
         match self.0 {
-            Some(seen) => Estimate { value: seen.p50().unwrap_or(0), interval: of_quantile(seen, 0.5, 0) },
+            Some(seen) => Estimate { value: seen.p50().unwrap_or(0), interval: of_quantile(seen, 0.5, self.1) },
             None => NOTHING,
         }
     }
 
     fn tail(&self) -> Option<Estimate> {
         match self.0 {
-            Some(seen) => Some(Estimate { value: seen.safe_quantile(0.99)?, interval: of_quantile(seen, 0.99, 0) }),
+            Some(seen) => {
+                Some(Estimate { value: seen.safe_quantile(0.99)?, interval: of_quantile(seen, 0.99, self.1) })
+            }
             None => Some(NOTHING),
         }
     }
@@ -42,35 +44,41 @@ fn has_parts(series: &Series) -> bool {
 }
 
 /// The parts of a series.
-pub(super) fn of(series: &Series) -> Vec<PartSide> {
-    let seen = |part: &&Part| has_parts(series) && Values::of(series, **part).0.is_some();
+pub(super) fn of(series: &Series, step: i64) -> Vec<PartSide> {
+    let seen = |part: &&Part| has_parts(series) && Values::of(series, **part, step).0.is_some();
     let side = |&part: &Part| {
-        let values = Values::of(series, part);
+        let values = Values::of(series, part, step);
         PartSide { part, mean_ns: values.mean(), p50: values.median(), p99: values.tail() }
     };
     Part::ALL.iter().filter(seen).map(side).collect()
 }
 
-/// Each part that either result has. Followers that see different things have no parts in common.
+/// Each part that either result has and both can show. Followers that see different things have no parts in common.
 pub(super) fn against(base: &Measured<'_>, other: &Measured<'_>) -> Vec<PartAgainst> {
     let by = |measured: &Measured<'_>| measured.file.observation.as_ref().map(|observation| observation.by);
     if by(base) != by(other) || !has_parts(base.series) || !has_parts(other.series) {
         return Vec::new();
     }
+    let is_unseen = |measured: &Measured<'_>, part: &Part| {
+        measured.file.observation.as_ref().is_some_and(|observation| observation.unseen.contains(part))
+    };
+    let tools = by_tools(base, other);
     let judged = |&part: &Part| {
-        let (one, two) = (Values::of(base.series, part), Values::of(other.series, part));
+        let (one, two) =
+            (Values::of(base.series, part, step(base.file)), Values::of(other.series, part, step(other.file)));
         if one.0.is_none() && two.0.is_none() {
             return None;
         }
-        let p99 = one.tail().zip(two.tail()).map(|(one, two)| judge(one, two));
-        Some(PartAgainst { part, p50: judge(one.median(), two.median()), p99 })
+        let p99 = one.tail().zip(two.tail()).map(|(one, two)| judge(one, two, tools));
+        Some(PartAgainst { part, p50: judge(one.median(), two.median(), tools), p99 })
     };
-    Part::ALL.iter().filter_map(judged).collect()
+    let can_show = |part: &&Part| !is_unseen(base, part) && !is_unseen(other, part);
+    Part::ALL.iter().filter(can_show).filter_map(judged).collect()
 }
 
-fn judge(base: Estimate, other: Estimate) -> Judgement {
+fn judge(base: Estimate, other: Estimate, by_tools: i64) -> Judgement {
     let verdict = match (base.interval, other.interval) {
-        (Some(one), Some(two)) if apart(one, two) => Verdict::Differs,
+        (Some(one), Some(two)) if apart(one, two, by_tools) => Verdict::Differs,
         (Some(_), Some(_)) => Verdict::Overlap,
         _ => Verdict::TooFew { why: "one of the results has too few waits for an interval".to_owned() },
     };

@@ -193,6 +193,8 @@ pub fn observation() -> Observation {
             is_truncated: true,
         },
         unseen: vec![Part::Irq, Part::User],
+        lacks_processes: true,
+        resolution_ns: Some(Nanos(1_000)),
         wakes: Some(wakes()),
     }
 }

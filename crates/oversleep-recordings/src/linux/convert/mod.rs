@@ -1,30 +1,23 @@
 //! From points to the events of the state machine.
 
+mod shows;
 mod timers;
 mod wakes;
 
+use oversleep_record::observed::Blame;
 use oversleep_why::calls::Arch;
 use oversleep_why::event::{Event, Kind, Name};
-use oversleep_why::part::Part;
 use oversleep_why::wakes::{Cause, Tally};
 
 use super::facts::{Facts, KEPT_MAX, Map};
 use super::point::{Handlers, Task};
 use super::{Point, What};
 
-/// Tracepoints that a wait, or one of its parts, needs.
+/// Tracepoints of calls.
 const CALLS: &[&str] = &["sys_enter", "sys_exit"];
-const EVERY: &[&str] = &[
-    "sched_switch",
-    "sched_waking",
-    "sched_wakeup",
-    "hrtimer_start",
-    "hrtimer_expire_entry",
-    "hrtimer_expire_exit",
-    "local_timer_entry",
-    "sys_enter",
-    "sys_exit",
-];
+
+/// In the event of a turn: the kernel's own.
+const OF_THE_KERNEL: u32 = 2;
 
 /// What a thread does.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +43,8 @@ struct Open {
     sent: u32,
     has_fired: bool,
     is_woken: bool,
+    /// The CPU that it was woken for.
+    woken_on: Option<u16>,
     /// It waits for a CPU.
     is_pending: bool,
 }
@@ -87,13 +82,14 @@ pub struct Converter {
     arch: Arch,
     threads: Map<u32, Thread>,
     timers: Map<u64, Timer>,
-    cpus: Map<u16, Cpu>,
+    cpus: Vec<Cpu>,
     /// Gaps end what was known: each one begins an epoch, and ends with another.
     epoch: u64,
     gap_until: Option<u64>,
     pending: usize,
     has_calls: bool,
     has_timers: bool,
+    has_wakings: bool,
     has_wakeups: bool,
     /// The ends of callbacks are told: whoever is woken before one is woken by it.
     has_callbacks: bool,
@@ -109,18 +105,20 @@ impl Converter {
     pub fn new(facts: Facts, arch: Arch) -> Converter {
         let has = |names: &[&str]| facts.can.has_all(names) && facts.can.has("sched_switch");
         let (has_calls, has_timers) = (has(CALLS), has(&["hrtimer_start"]));
-        let (has_wakeups, has_callbacks) = (has(&["sched_wakeup"]), has(&["hrtimer_expire_exit"]));
+        let (has_wakings, has_wakeups) = (has(&["sched_waking"]), has(&["sched_wakeup"]));
+        let has_callbacks = has(&["hrtimer_expire_exit"]);
         let mut converter = Converter {
             facts,
             arch,
             threads: Map::default(),
             timers: Map::default(),
-            cpus: Map::default(),
+            cpus: Vec::new(),
             epoch: 0,
             gap_until: None,
             pending: 0,
             has_calls,
             has_timers,
+            has_wakings,
             has_wakeups,
             has_callbacks,
             programs: Vec::new(),
@@ -132,39 +130,6 @@ impl Converter {
             converter.thread(tid).name = name;
         }
         converter
-    }
-
-    /// Whether it can show waits for a CPU only.
-    pub fn is_scheduler_only(&self) -> bool {
-        !self.has_calls && !self.has_timers
-    }
-
-    /// Parts that the recording doesn't show.
-    pub fn unseen(&self) -> Vec<Part> {
-        let can = |name| self.facts.can.has(name);
-        let never = [Part::Quota, Part::Signal, Part::User];
-        let is_seen = |part: &Part| match part {
-            Part::Requested | Part::Late | Part::Work | Part::Fault | Part::Blocked | Part::Unattributed => true,
-            part if never.contains(part) => false,
-            Part::Timer => !self.has_timers && self.has_calls,
-            Part::Runq => can("sched_wakeup") || self.is_scheduler_only() && can("sched_waking"),
-            _ if !self.has_timers => *part == Part::Ret && self.has_calls,
-            Part::Api | Part::Ret => self.has_calls,
-            Part::Slack | Part::Irq => can("hrtimer_expire_entry"),
-            Part::Irqbody => can("hrtimer_expire_entry") && can("local_timer_entry"),
-            Part::Wake => can("hrtimer_expire_entry") && can("sched_waking"),
-            Part::Ipi => can("sched_waking") && can("sched_wakeup"),
-            _ => true,
-        };
-        Part::ALL.iter().copied().filter(|part| !is_seen(part)).collect()
-    }
-
-    /// Tracepoints that it lacks, as recorders are told them.
-    pub fn lacks(&self) -> Vec<String> {
-        let on_this = |name: &&&str| **name != "local_timer_entry" || self.arch == Arch::X86_64;
-        let lacks = EVERY.iter().filter(on_this).filter(|name| !self.facts.can.has(name));
-        let entry = |name: &&str| super::point::place(name).map(|place| &super::POINTS[place]);
-        lacks.filter_map(entry).map(super::point::Entry::full_name).collect()
     }
 
     /// Takes a point. The events that follow from it are in `events` afterwards.
@@ -240,10 +205,20 @@ impl Converter {
             }
             What::Wakeup { task, cpu } => self.on_wakeup(point, task, cpu),
             What::Fork { child, name } => self.thread(child).name = name,
+            What::NewTask { child, name, is_thread } => {
+                let tgid = if is_thread { self.thread(tid).tgid.unwrap_or(tid) } else { child };
+                let thread = self.thread(child);
+                (thread.name, thread.tgid) = (name, Some(tgid));
+                if is_thread {
+                    // It has the name of the thread that started it, which may have another one than its process.
+                    let name = Some(self.thread(tgid).name).filter(|name| name[0] != 0).unwrap_or(name);
+                    self.programs.push(Event { cpu, name, ..Event::new(Kind::Exec, t, tgid) });
+                }
+            }
             What::Named { tid, tgid, name } => {
                 let thread = self.thread(tid);
                 (thread.name, thread.tgid) = (name, Some(tgid));
-                if tid == tgid {
+                if tid == tgid && tid != 0 {
                     self.programs.push(Event { cpu, name, ..Event::new(Kind::Exec, t, tid) });
                 }
             }
@@ -300,7 +275,11 @@ impl Converter {
     }
 
     fn cpu(&mut self, number: u16) -> &mut Cpu {
-        self.cpus.entry(number).or_default()
+        let at = usize::from(number);
+        if self.cpus.len() <= at {
+            self.cpus.resize(at + 1, Cpu::default());
+        }
+        &mut self.cpus[at]
     }
 
     fn wake(&mut self, tid: u32) {
@@ -316,9 +295,15 @@ impl Converter {
         let since = self.cpu(point.cpu).task.filter(|(tid, _)| *tid == from.tid).map(|(_, since)| since);
         self.cpu(point.cpu).task = Some((to.tid, t));
         self.thread(from.tid).name = from.name;
-        if let Some(since) = since.filter(|_| self.pending > 0 && from.tid != 0) {
+        let is_idle = from.tid == 0;
+        let is_awaited =
+            self.pending > 0 && (!is_idle || self.is_scheduler_only() && self.is_awaited(to.tid, point.cpu));
+        if let Some(since) = since.filter(|_| is_awaited) {
             let mut event = self.event(Kind::Run, t, point.cpu, from.tid);
             event.x = u32::from(is_runnable);
+            if is_idle {
+                (event.name, event.x) = (super::format::name(Blame::IDLE_CPU.as_bytes()), OF_THE_KERNEL);
+            }
             event.fields = [since, from.prio as u64, policy(from.prio), 0, 0, 0];
             self.out.push(event);
         }
@@ -345,6 +330,11 @@ impl Converter {
         if is_unseen {
             self.end(point, to.tid, 0);
         }
+    }
+
+    /// Whether a thread was woken to run on that CPU.
+    fn is_awaited(&mut self, tid: u32, cpu: u16) -> bool {
+        self.open(tid).is_some_and(|open| open.is_pending && open.woken_on == Some(cpu))
     }
 
     /// Nothing can be said of the wait of a thread.

@@ -140,7 +140,7 @@ impl Converter {
 
     pub(super) fn on_waking(&mut self, point: &Point, task: Task) {
         self.thread(task.tid).name = task.name;
-        let callback = self.cpus.get(&point.cpu).and_then(|cpu| cpu.callback);
+        let callback = self.cpus.get(usize::from(point.cpu)).and_then(|cpu| cpu.callback);
         let timer = callback.filter(|_| self.has_callbacks).unwrap_or(0);
         let object =
             self.timers.get(&timer).filter(|known| known.epoch == self.epoch && known.sleeper.is_none()).copied();
@@ -163,7 +163,10 @@ impl Converter {
         if self.is_scheduler_only() && task.tid != 0 && self.open(task.tid).is_none() {
             self.arm(point, task.tid, WAKE_UP, [0, 0, UNSEEN_TIMER << 8, point.t, point.t, 0]);
         }
-        let idle = self.cpus.get(&cpu).filter(|cpu| cpu.task.is_some_and(|(tid, _)| tid == 0));
+        if let Some(open) = self.open(task.tid) {
+            open.woken_on = Some(cpu);
+        }
+        let idle = self.cpus.get(usize::from(cpu)).filter(|cpu| cpu.task.is_some_and(|(tid, _)| tid == 0));
         let idle = idle.and_then(|cpu| cpu.idle).map_or(0, |state| u64::from(state) + 1);
         self.of_wait(Kind::Wakeup, point, task.tid, |event| {
             event.x = u32::from(cpu);

@@ -47,7 +47,8 @@ impl Converter {
                 self.cpu(point.cpu).tick = (tid == 0).then_some(function);
             }
             What::Expired => {
-                if let Some(function) = self.cpu(point.cpu).tick.take().filter(|_| self.facts.can.has("sched_waking")) {
+                let has_wakings = self.has_wakings;
+                if let Some(function) = self.cpu(point.cpu).tick.take().filter(|_| has_wakings) {
                     self.tally.ticked(function);
                 }
             }
@@ -78,6 +79,11 @@ impl Converter {
             (thread.cause.take().unwrap_or(Cause::Unseen), thread.tgid.unwrap_or(tid), thread.name);
         let program = self.threads.get(&tgid).map(|of| of.name).filter(|name| name[0] != 0).unwrap_or(name);
         self.tally.woke(point.t, Woken { tid, tgid, thread: name, program }, is_idle, cause);
+    }
+
+    /// From the first to the last point.
+    pub fn span_ns(&self) -> u64 {
+        self.tally.span_ns()
     }
 
     /// What was counted.

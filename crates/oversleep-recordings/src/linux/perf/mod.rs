@@ -1,16 +1,18 @@
 //! perf.data: files, streams (`perf record -o -`), and both compressed by zstd (`-z`).
 
+mod attrs;
+mod order;
 mod records;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
-use oversleep_why::calls::Arch;
 use ruzstd::decoding::FrameDecoder;
 
+use self::attrs::{Attrs, attr_of, clock};
+use self::order::Waiting;
 use super::format::Described;
 use super::point::{Counts, Point};
-use super::{Head, Stream, printable};
+use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::{Bytes, Cursor};
 use crate::source::Source;
 use crate::{Fault, Format, zstd};
@@ -29,9 +31,6 @@ const PIPE_HEAD: u64 = 16;
 const HEAD_MAX: u64 = 64 << 20;
 /// The most points that wait for earlier ones.
 const WAITING_MAX: usize = 1 << 18;
-const ATTRS_MAX: usize = 65_536;
-/// The most ids that are kept of all events: each event has one for each CPU, and several may state the same place.
-const IDS_MAX: usize = 1 << 20;
 
 /// Kinds of records.
 const HEADER_ATTR: u32 = 64;
@@ -48,24 +47,16 @@ const F_OSRELEASE: u32 = 4;
 const F_VERSION: u32 = 5;
 const F_ARCH: u32 = 6;
 
-/// An event that was recorded.
-#[derive(Clone, Debug)]
-struct Attr {
-    samples: u64,
-    read_format: u64,
-    has_ids: bool,
-    ids: Vec<u64>,
-}
-
 struct Perf<'a> {
     head: Head,
     described: Described,
-    attrs: Vec<Attr>,
+    attrs: Attrs,
     cursor: Cursor<'a>,
     end: u64,
+    /// The record that is taken.
+    record: Vec<u8>,
     packed: Option<Packed>,
-    waiting: BinaryHeap<Reverse<Waiting>>,
-    number: u64,
+    waiting: Waiting,
     /// Events up to that time have all come: it is the latest one of the round before the last.
     complete: u64,
     round_max: u64,
@@ -91,21 +82,6 @@ struct Packed {
     rounds: VecDeque<u64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Waiting(u64, u64, Point);
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Waiting) -> std::cmp::Ordering {
-        (self.0, self.1).cmp(&(other.0, other.1))
-    }
-}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Waiting) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
     let mut cursor = Cursor::new(source, 0);
     let mut head = Bytes(cursor.peek(16)?.ok_or(Fault::CutOff)?);
@@ -117,12 +93,12 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
     let mut file = Perf {
         head: Head::of("perf"),
         described: Described::default(),
-        attrs: Vec::new(),
+        attrs: Attrs::default(),
         cursor: Cursor::new(source, PIPE_HEAD),
         end: source.size(),
+        record: Vec::new(),
         packed: None,
-        waiting: BinaryHeap::new(),
-        number: 0,
+        waiting: Waiting::default(),
         complete: 0,
         round_max: 0,
         last_max: 0,
@@ -152,21 +128,18 @@ impl Perf<'_> {
         }
         self.cursor = Cursor::new_at(&self.cursor, *data);
         self.end = data.saturating_add(*data_size);
-        let (mut at, mut room) = (*attrs, IDS_MAX);
-        for _ in 0..(attrs_size / attr_size).min(ATTRS_MAX as u64) {
+        let mut at = *attrs;
+        for _ in 0..(attrs_size / attr_size).min(attrs::ATTRS_MAX as u64) {
             cursor.seek(at);
             let attr = cursor.peek(attr_size as usize)?.ok_or(Fault::CutOff)?;
             let (attr, mut ids) = attr.split_at(attr.len() - 16);
-            let mut attr = attr_of(attr).ok_or(Fault::CutOff)?;
-            self.head.clock = clock(attr.1).unwrap_or(&self.head.clock).to_owned();
+            let (attr, clock_id) = attr_of(attr).ok_or(Fault::CutOff)?;
+            self.head.clock = clock(clock_id).unwrap_or(&self.head.clock).to_owned();
             let place = Bytes(ids).u64().ok_or(Fault::CutOff)?;
             ids = &ids[8..];
-            let size = Bytes(ids).u64().ok_or(Fault::CutOff)?.min(8 * room as u64) as usize;
+            let size = Bytes(ids).u64().ok_or(Fault::CutOff)?.min(8 * self.attrs.room() as u64) as usize;
             cursor.seek(place);
-            let mut ids = Bytes(cursor.peek(size)?.unwrap_or_default());
-            attr.0.ids = std::iter::from_fn(|| ids.u64()).collect();
-            room -= attr.0.ids.len();
-            self.attrs.push(attr.0);
+            self.attrs.push(attr, Bytes(cursor.peek(size)?.unwrap_or_default()));
             at = at.saturating_add(attr_size);
         }
         let mut table = self.end;
@@ -198,7 +171,7 @@ impl Perf<'_> {
             F_TRACING_DATA => self.tracing_data(bytes),
             F_OSRELEASE => self.head.kernel = text(),
             F_VERSION => self.head.recorder = format!("perf {}", text()),
-            F_ARCH => self.head.arch = Arch::named(&text()).or(self.head.arch),
+            F_ARCH => self.head.arch = stated_arch(&text()).or(self.head.arch),
             _ => {}
         }
     }
@@ -218,14 +191,22 @@ impl Perf<'_> {
     }
 
     /// Takes the next record; whether there was one.
-    fn record(&mut self) -> Result<bool, Fault> {
+    fn next_record(&mut self) -> Result<bool, Fault> {
+        let mut record = std::mem::take(&mut self.record);
+        record.clear();
+        let is_more = self.next_record_in(&mut record);
+        self.record = record;
+        is_more
+    }
+
+    fn next_record_in(&mut self, record: &mut Vec<u8>) -> Result<bool, Fault> {
         if let Some(packed) = &mut self.packed {
             let rest = packed.output.get(packed.used..).unwrap_or_default();
             let size = rest.get(6..8).map(|size| usize::from(u16::from_le_bytes([size[0], size[1]])));
-            if let Some(record) = size.filter(|&size| size >= 8).and_then(|size| rest.get(..size)) {
-                let record = record.to_vec();
-                packed.used += record.len();
-                self.take(&record);
+            if let Some(whole) = size.filter(|&size| size >= 8).and_then(|size| rest.get(..size)) {
+                record.extend_from_slice(whole);
+                packed.used += whole.len();
+                self.take(record);
                 return Ok(true);
             }
         }
@@ -237,11 +218,11 @@ impl Perf<'_> {
             return Ok(self.last_of_packed());
         };
         let (kind, _, size) = (head.u32().unwrap_or(0), head.u16(), usize::from(head.u16().unwrap_or(0)));
-        let record = if size < 8 { None } else { self.cursor.peek(size)? };
-        let Some(record) = record.map(<[u8]>::to_vec) else {
+        let Some(whole) = (if size < 8 { None } else { self.cursor.peek(size)? }) else {
             (self.is_broken, self.end) = (true, 0);
             return Ok(self.last_of_packed());
         };
+        record.extend_from_slice(whole);
         self.cursor.pass(size);
         match kind {
             COMPRESSED => self.unpack(&record[8..])?,
@@ -264,7 +245,7 @@ impl Perf<'_> {
                 let size = Bytes(&record[8..]).u64().unwrap_or(0);
                 self.cursor.seek(self.cursor.at().saturating_add(size));
             }
-            _ => self.take(&record),
+            _ => self.take(record),
         }
         Ok(true)
     }
@@ -362,36 +343,11 @@ impl Stream for Perf<'_> {
 
     fn next(&mut self) -> Result<Option<Point>, Fault> {
         loop {
-            let earliest = self.waiting.peek().map(|Reverse(waiting)| waiting.0);
-            if earliest.is_some_and(|t| t <= self.complete) || self.waiting.len() >= WAITING_MAX {
-                break;
-            }
-            if !self.record()? {
+            let is_complete = self.waiting.earliest_t().is_some_and(|t| t <= self.complete);
+            if is_complete || self.waiting.count() >= WAITING_MAX || !self.next_record()? {
                 break;
             }
         }
-        Ok(self.waiting.pop().map(|Reverse(waiting)| waiting.2))
-    }
-}
-
-/// An event's attributes, and the number of its clock.
-fn attr_of(bytes: &[u8]) -> Option<(Attr, Option<u32>)> {
-    let mut at = Bytes(bytes);
-    at.take(24)?;
-    let (samples, read_format, flags) = (at.u64()?, at.u64()?, at.u64()?);
-    let clock = bytes.get(92..96).filter(|_| flags >> 25 & 1 != 0).and_then(|bytes| Bytes(bytes).u32());
-    let has_ids = flags >> 18 & 1 != 0;
-    Some((Attr { samples, read_format, has_ids, ids: Vec::new() }, clock))
-}
-
-/// The name of a clock; without a number, perf uses the kernel's scheduler clock.
-fn clock(number: Option<u32>) -> Option<&'static str> {
-    match number? {
-        0 => Some("realtime"),
-        1 => Some("mono"),
-        4 => Some("mono_raw"),
-        7 => Some("boot"),
-        11 => Some("tai"),
-        _ => None,
+        Ok(self.waiting.pop())
     }
 }

@@ -1,12 +1,9 @@
 //! The records of perf.data: samples, losses, names, ends of rounds.
 
-use std::cmp::Reverse;
-
 use super::super::format::{Raw, name};
 use super::super::point::{Point, What};
-use super::{
-    ATTRS_MAX, Attr, F_TRACING_DATA, FINISHED_ROUND, HEADER_ATTR, HEADER_FEATURE, Perf, Waiting, attr_of, clock,
-};
+use super::attrs::Attr;
+use super::{F_TRACING_DATA, FINISHED_ROUND, HEADER_ATTR, HEADER_FEATURE, Perf, attr_of, clock};
 use crate::cursor::Bytes;
 use crate::{CPUS_MAX, zstd};
 
@@ -62,14 +59,10 @@ impl Perf<'_> {
             }
             HEADER_ATTR => {
                 let size = rest.get(4..8).and_then(|size| Bytes(size).u32()).unwrap_or(0) as usize;
-                let Some((attr, ids)) = rest.split_at_checked(size).filter(|_| self.attrs.len() < ATTRS_MAX) else {
-                    return;
-                };
-                if let Some((mut attr, id)) = attr_of(attr) {
-                    let mut ids = Bytes(ids);
-                    attr.ids = std::iter::from_fn(|| ids.u64()).collect();
-                    self.head.clock = clock(id).unwrap_or(&self.head.clock).to_owned();
-                    self.attrs.push(attr);
+                let Some((attr, ids)) = rest.split_at_checked(size) else { return };
+                if let Some((attr, clock_id)) = attr_of(attr) {
+                    self.head.clock = clock(clock_id).unwrap_or(&self.head.clock).to_owned();
+                    self.attrs.push(attr, Bytes(ids));
                 }
             }
             HEADER_FEATURE => {
@@ -84,14 +77,9 @@ impl Perf<'_> {
         }
     }
 
-    /// The attributes of a record's event: all have the same, or the record begins with its id.
-    fn attr(&self, id: Option<u64>) -> Option<&Attr> {
-        id.and_then(|id| self.attrs.iter().find(|attr| attr.ids.contains(&id))).or(self.attrs.first())
-    }
-
     /// Time and CPU of a record that is no sample: they are at its end.
     fn trailer(&self, rest: &[u8]) -> Option<(u64, u16)> {
-        let attr = self.attr(None).filter(|attr| attr.has_ids)?;
+        let attr = self.attrs.of(None).filter(|attr| attr.has_ids)?;
         let has = |bit: u64| attr.samples & bit != 0;
         let bits = [S_TID, S_TIME, S_ID, S_STREAM, S_CPU, S_IDENTIFIER];
         let size = bits.iter().filter(|&&bit| has(bit)).count() * 8;
@@ -108,10 +96,10 @@ impl Perf<'_> {
     }
 
     fn sample(&mut self, rest: &[u8]) -> Option<()> {
-        let first = self.attrs.first()?;
+        let first = self.attrs.of(None)?;
+        // Samples of different kinds begin with the id of theirs.
         let id = (first.samples & S_IDENTIFIER != 0).then(|| Bytes(rest).u64()).flatten();
-        let attr = if self.attrs.iter().all(|attr| attr.samples == first.samples) { first } else { self.attr(id)? };
-        let (samples, read_format) = (attr.samples, attr.read_format);
+        let Attr { samples, read_format, .. } = self.attrs.of(id)?;
         let has = |bit: u64| samples & bit != 0;
         let mut bytes = Bytes(rest);
         for _ in [S_IDENTIFIER, S_IP].iter().filter(|&&bit| has(bit)) {
@@ -159,8 +147,7 @@ impl Perf<'_> {
     }
 
     fn push(&mut self, point: Point) {
-        self.number += 1;
         self.round_max = self.round_max.max(point.t);
-        self.waiting.push(Reverse(Waiting(point.t, self.number, point)));
+        self.waiting.push(point);
     }
 }

@@ -120,9 +120,8 @@ impl Events {
         Some(Described { number, place, fields })
     }
 
-    /// The points of a bundle.
-    pub fn points(&mut self, bundle: &[u8]) -> Bundle {
-        let cpu = Message::new(bundle).field(CPU).map_or(0, Value::number) as u16;
+    /// The points of a bundle of that CPU.
+    pub fn points(&mut self, bundle: &[u8], cpu: u16) -> Bundle {
         let mut read = Bundle::default();
         for (field, value) in Message::new(bundle) {
             match field {

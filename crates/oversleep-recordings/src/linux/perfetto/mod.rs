@@ -8,14 +8,12 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use oversleep_why::calls::Arch;
-
 use self::bundle::Events;
 use self::proto::{Message, Value};
 use super::facts::KEPT_MAX;
 use super::format::name;
 use super::point::{Counts, Point, Task, What};
-use super::{Head, Stream, printable};
+use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::Cursor;
 use crate::source::Source;
 use crate::{CPUS_MAX, Fault, Format, zstd};
@@ -33,8 +31,9 @@ const COMPRESSED: u32 = 50;
 /// A trace's first packet has one of these: events, who wrote it and when, clocks, the configuration, the mark of a stream,
 /// the system, compressed packets.
 const FIRST: [u32; 10] = [FTRACE, PROCESS_TREE, 3, 6, 8, SEQUENCE, 33, 36, SYSTEM_INFO, COMPRESSED];
-/// The largest packet, also unpacked.
+/// The largest packet, also unpacked; and the places in it.
 const PACKET_MAX: usize = 64 << 20;
+const WITHIN: u64 = PACKET_MAX as u64 - 1;
 /// The most pairs of a CPU and a sequence.
 const LANES_MAX: usize = 4 * CPUS_MAX as usize;
 /// How many packets are kept unpacked.
@@ -71,21 +70,21 @@ struct Lane {
     last: u64,
 }
 
-/// A packet's place in the file, which of the packets in a compressed one it is, and whether events before it are missing.
+/// A packet's place in the file, its place in the compressed one there, and whether events before it are missing.
 #[derive(Clone, Copy, Debug)]
 struct Place(u64);
 
 impl Place {
-    fn new(at: u64, number: u64, is_after_loss: bool) -> Place {
-        Place(at << 21 | number.min(0xf_ffff) << 1 | u64::from(is_after_loss))
+    fn new(at: u64, within: usize) -> Place {
+        Place(at << 27 | (within as u64 & WITHIN) << 1)
     }
 
     fn at(self) -> u64 {
-        self.0 >> 21
+        self.0 >> 27
     }
 
-    fn number(self) -> usize {
-        (self.0 >> 1 & 0xf_ffff) as usize
+    fn within(self) -> usize {
+        (self.0 >> 1 & WITHIN) as usize
     }
 
     fn is_after_loss(self) -> bool {
@@ -133,14 +132,17 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
             break;
         };
         match packet.field(COMPRESSED) {
-            None => file.index(packet, Place::new(at, 0, false)),
+            None => file.index(packet, Place::new(at, 0)),
             Some(packed) => {
                 let Some(whole) = inflated(packed.bytes()) else {
                     file.is_broken = true;
                     break;
                 };
-                for (number, (_, packet)) in Message::new(&whole).enumerate() {
-                    file.index(Message::new(packet.bytes()), Place::new(at, number as u64, false));
+                let mut packets = Message::new(&whole);
+                loop {
+                    let within = whole.len() - packets.0.0.len();
+                    let Some((_, packet)) = packets.next() else { break };
+                    file.index(Message::new(packet.bytes()), Place::new(at, within));
                 }
             }
         }
@@ -184,7 +186,7 @@ impl Perfetto<'_> {
                     };
                     let text = |number: u32| printable(names.field(number).map_or(&[][..], Value::bytes));
                     self.head.kernel = text(3);
-                    self.head.arch = Arch::named(&text(4)).or(self.head.arch);
+                    self.head.arch = stated_arch(&text(4)).or(self.head.arch);
                 }
                 _ => {}
             }
@@ -237,7 +239,7 @@ impl Perfetto<'_> {
     /// The bundle at a place.
     fn bundle(&mut self, place: Place) -> Result<Option<Vec<u8>>, Fault> {
         if let Some((_, whole)) = self.unpacked.iter().find(|(at, _)| *at == place.at()) {
-            return Ok(nth_bundle(whole, place.number()));
+            return Ok(bundle_at(whole, place.within()));
         }
         let mut head = [0; PACKET_HEAD];
         let count = self.source.read_at(place.at(), &mut head)?;
@@ -250,7 +252,7 @@ impl Perfetto<'_> {
             None => Ok(packet.field(FTRACE).map(|bundle| bundle.bytes().to_vec())),
             Some(packed) => {
                 let whole = inflated(packed.bytes()).unwrap_or_default();
-                let bundle = nth_bundle(&whole, place.number());
+                let bundle = bundle_at(&whole, place.within());
                 if self.unpacked.len() >= UNPACKED_MAX {
                     self.unpacked.pop_front();
                 }
@@ -265,7 +267,8 @@ impl Perfetto<'_> {
         while self.lanes[at].points.is_empty() {
             let lane = &self.lanes[at];
             let Some(&place) = lane.places.get(lane.at) else { return Ok(()) };
-            let bundle = self.bundle(place)?.map(|bundle| self.events.points(&bundle)).unwrap_or_default();
+            let cpu = lane.cpu;
+            let bundle = self.bundle(place)?.map(|bundle| self.events.points(&bundle, cpu)).unwrap_or_default();
             let lane = &mut self.lanes[at];
             lane.at += 1;
             for (place_in_bundle, (mut point, is_in_column)) in bundle.points.into_iter().enumerate() {
@@ -291,8 +294,8 @@ impl Perfetto<'_> {
     }
 }
 
-fn nth_bundle(whole: &[u8], number: usize) -> Option<Vec<u8>> {
-    let (_, packet) = Message::new(whole).nth(number)?;
+fn bundle_at(whole: &[u8], within: usize) -> Option<Vec<u8>> {
+    let (_, packet) = Message::new(whole.get(within..)?).next()?;
     Some(Message::new(packet.bytes()).field(FTRACE)?.bytes().to_vec())
 }
 

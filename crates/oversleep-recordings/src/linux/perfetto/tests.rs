@@ -4,6 +4,7 @@ use super::super::point::{POINTS, Point, Task, What};
 use super::super::trace_dat;
 use super::FORMAT;
 use crate::{recognise, replay};
+use oversleep_why::part::Part;
 
 #[path = "../../../tests/shared/damage.rs"]
 mod damage;
@@ -69,6 +70,14 @@ fn fields(what: &What) -> Option<(&'static str, Vec<Of>)> {
         What::Waking { task, cpu } => ("sched_waking", woken(task, cpu)),
         What::Wakeup { task, cpu } => ("sched_wakeup", woken(task, cpu)),
         What::Fork { child, name } => ("sched_process_fork", vec![Of::Number(u64::from(*child)), text(name)]),
+        What::NewTask { child, name, is_thread } => (
+            "task_newtask",
+            vec![
+                Of::Number(u64::from(*child)),
+                text(name),
+                Of::Number(if *is_thread { 0x3d_0f00 } else { 0x120_0011 }),
+            ],
+        ),
         What::Gone { tid } => ("sched_process_exit", one(u64::from(*tid))),
         What::Start { timer, function, hard, soft } => {
             ("hrtimer_start", [*timer, *function, *hard, *soft].map(Of::Number).into_iter().collect())
@@ -266,11 +275,70 @@ fn dropped_packets_are_gaps() {
 }
 
 #[test]
-fn damaged_traces_are_read_or_refused() {
-    let whole = trace(&recorded(), As::Described, true, None);
-    for size in (0..whole.len()).step_by(if std::env::var_os("OVERSLEEP_INPUTS").is_some() { 1 } else { 9_973 }) {
-        drop(replay(&FORMAT, &&whole[..size]));
+fn a_thread_that_was_started_meanwhile_is_of_the_process_that_started_it() {
+    let all = recorded();
+    let tid = |name: &[u8]| {
+        let of = |point: &Point| match point.what {
+            What::Switch { to, .. } if to.name.starts_with(name) => Some(to.tid),
+            _ => None,
+        };
+        all.iter().find_map(of).unwrap()
+    };
+    let (loops, program) = (tid(b"v-abs"), tid(b"victim"));
+    let name = super::super::format::name(b"victim");
+    let started = |is_thread| {
+        let begin = Point { tid: program, what: What::NewTask { child: loops, name, is_thread }, ..all[0] };
+        let file = replay(&FORMAT, &&trace(&[&[begin], &all[..]].concat(), As::Messages, false, None)[..]).unwrap();
+        let threads: Vec<_> = file.series.iter().filter_map(oversleep_record::Identity::of).collect();
+        threads.into_iter().find(|of| of.thread == "v-abs").unwrap().program
+    };
+    assert_eq!([started(true), started(false)], ["victim", "v-abs"]);
+}
+
+/// Without each tracepoint, no wait claims a part that needs it.
+#[test]
+fn what_a_trace_lacks_is_in_no_wait() {
+    let needs: [(&str, &[Part]); 7] = [
+        ("sys_exit", &[Part::Api, Part::Ret]),
+        ("hrtimer_start", &[Part::Api, Part::Slack, Part::Irq, Part::Irqbody, Part::Wake, Part::Ipi]),
+        ("hrtimer_expire_entry", &[Part::Slack, Part::Irq, Part::Irqbody, Part::Wake]),
+        ("hrtimer_expire_exit", &[]),
+        ("local_timer_entry", &[Part::Irqbody]),
+        ("sched_waking", &[Part::Wake, Part::Ipi]),
+        ("sched_wakeup", &[Part::Ipi, Part::Runq]),
+    ];
+    for (lacks, parts) in needs {
+        let mut rest = recorded();
+        rest.retain(|point| fields(&point.what).is_none_or(|(name, _)| name != lacks));
+        let file = replay(&FORMAT, &&trace(&rest, As::Described, false, None)[..]).unwrap();
+        let unseen = file.observation.unwrap().unseen;
+        // Without expiries, nothing tells how the trace's clock relates to the timers'.
+        assert_eq!(file.series.is_empty(), lacks == "hrtimer_expire_entry", "{lacks}");
+        for part in parts {
+            let splits = file.series.iter().filter_map(|series| series.why.as_ref()?.parts.get(part));
+            let claimed = splits.filter_map(|values| values.max()).max().unwrap_or(0);
+            assert!(unseen.contains(part) && claimed == 0, "{lacks}: {part:?} {claimed}");
+        }
     }
+}
+
+#[test]
+fn dropped_packets_make_no_wait_later() {
+    let all = recorded();
+    let latest = |lost: Option<usize>| {
+        let file = replay(&FORMAT, &&trace(&all, As::Messages, false, lost)[..]).unwrap();
+        let waits: u64 = file.series.iter().map(|series| series.distribution.count()).sum();
+        (waits, file.series.iter().filter_map(|series| series.distribution.max()).max().unwrap_or(0))
+    };
+    let (waits, most) = latest(None);
+    for lost in 0..all.len() / 400 {
+        let (fewer, late) = latest(Some(lost));
+        assert!(fewer < waits && late <= most, "{lost}: {fewer} of {waits}, {late} of {most}");
+    }
+}
+
+#[test]
+fn damaged_traces_are_read_or_refused() {
     for how in [As::Messages, As::Described, As::Columns] {
         for is_compressed in [false, true] {
             damage::each(&trace(&recorded()[..500], how, is_compressed, None), damage::inputs(50), |bad| {
@@ -281,4 +349,14 @@ fn damaged_traces_are_read_or_refused() {
             });
         }
     }
+}
+
+#[test]
+fn every_truncation_is_read_or_refused() {
+    let whole = trace(&recorded(), As::Described, true, None);
+    let is_thorough = std::env::var_os("OVERSLEEP_INPUTS").is_some();
+    let (first, rest) = (0..whole.len().min(16 << 10), 16 << 10..whole.len());
+    let sizes =
+        first.step_by(if is_thorough { 1 } else { 997 }).chain(rest.step_by(if is_thorough { 97 } else { 9_973 }));
+    sizes.for_each(|size| drop(replay(&FORMAT, &&whole[..size])));
 }

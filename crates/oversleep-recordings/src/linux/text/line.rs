@@ -25,6 +25,8 @@ pub struct Line<'a> {
     pub tgid: Option<u32>,
     pub cpu: u16,
     pub t: u64,
+    /// What `t` is rounded to.
+    pub unit_ns: u64,
     system: Option<&'a [u8]>,
     event: &'a [u8],
     rest: &'a [u8],
@@ -48,7 +50,7 @@ impl<'a> Line<'a> {
         if has_flags {
             (word, rest) = self::word(rest);
         }
-        let t = time(word.strip_suffix(b":")?)?;
+        let (t, unit_ns) = time(word.strip_suffix(b":")?)?;
         let (event, rest) = self::word(rest);
         let event = event.strip_suffix(b":")?;
         let (system, event) = match event.iter().position(|&byte| byte == b':') {
@@ -62,7 +64,7 @@ impl<'a> Line<'a> {
             () => Writer::TraceCmd,
         };
         let cpu = u16::try_from(cpu).ok().filter(|&cpu| u32::from(cpu) < crate::CPUS_MAX)?;
-        Some(Line { writer, name: name(called), tid, tgid, cpu, t, system, event, rest })
+        Some(Line { writer, name: name(called), tid, tgid, cpu, t, unit_ns, system, event, rest })
     }
 
     /// The name of a timer's function, and the number that stands for it; `None` for an address.
@@ -122,8 +124,8 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 
-/// Seconds with 6 or 9 places, in ns.
-fn time(text: &[u8]) -> Option<u64> {
+/// Seconds with 6 or 9 places, in ns, and the unit of the last place.
+fn time(text: &[u8]) -> Option<(u64, u64)> {
     let point = text.iter().position(|&byte| byte == b'.')?;
     let (seconds, places) = (decimal(&text[..point])?, &text[point + 1..]);
     let unit = match places.len() {
@@ -131,7 +133,7 @@ fn time(text: &[u8]) -> Option<u64> {
         9 => 1,
         _ => return None,
     };
-    seconds.checked_mul(1_000_000_000)?.checked_add(decimal(places)? * unit)
+    Some((seconds.checked_mul(1_000_000_000)?.checked_add(decimal(places)? * unit)?, unit))
 }
 
 /// The fields of a tracepoint, as they are written.
@@ -251,7 +253,7 @@ impl Fields for Values<'_> {
                 }
             }
             "function" => function(text),
-            "hrtimer" => number(text, 16),
+            "hrtimer" | "clone_flags" => number(text, 16),
             _ => number(text, 10),
         }
     }
@@ -263,12 +265,13 @@ impl Fields for Values<'_> {
 
     fn name(&self, field: usize) -> Name {
         let text = self.values[field].unwrap_or_default();
-        // It ends where the next field begins.
+        // It ends where the next field begins; what is longer than a name is cut.
         let is_end = |&at: &usize| {
             let rest = text[at..].trim_ascii_start();
-            let key = rest.iter().position(|byte| !byte.is_ascii_lowercase() && *byte != b'_');
-            text[at] == b' ' && (rest.starts_with(b"==> ") || key.is_some_and(|end| end != 0 && rest[end] == b'='))
+            let key = || rest.iter().position(|byte| !byte.is_ascii_lowercase() && *byte != b'_');
+            text[at] == b' ' && (rest.starts_with(b"==> ") || key().is_some_and(|end| end != 0 && rest[end] == b'='))
         };
-        name(&text[..(0..text.len()).find(is_end).unwrap_or(text.len())])
+        let most = text.len().min(size_of::<Name>());
+        name(&text[..(0..most).find(is_end).unwrap_or(most)])
     }
 }

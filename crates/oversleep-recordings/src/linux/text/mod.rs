@@ -6,13 +6,12 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use oversleep_why::calls::Arch;
 use oversleep_why::event::Name;
 
 use self::line::{Line, Writer};
 use super::facts::{KEPT_MAX, Map};
 use super::point::{Counts, Point, What};
-use super::{Head, Stream, printable};
+use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::Cursor;
 use crate::source::Source;
 use crate::{Fault, Format};
@@ -112,7 +111,7 @@ impl Text<'_> {
             self.head.kernel = printable(kernel);
         }
         if let Some(arch) = about(b"arch").and_then(|arch| str::from_utf8(arch).ok()) {
-            self.head.arch = Arch::named(arch);
+            self.head.arch = stated_arch(arch);
         }
     }
 
@@ -126,6 +125,9 @@ impl Text<'_> {
                 Writer::Perf => "perf script",
             }
             .to_owned();
+        }
+        if line.unit_ns > 1 {
+            self.head.resolution_ns = line.unit_ns;
         }
         let (place, what) = line.what()?;
         let called = line.name;

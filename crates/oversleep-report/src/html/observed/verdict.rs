@@ -46,7 +46,10 @@ pub(in crate::html) fn section(m: &mut Markup, file: &ResultFile) {
 /// How late the waits are, the largest part of it, and what would be left without that, each with its class.
 fn headlines(verdict: &Verdict) -> Vec<(Headline, &'static str)> {
     let figures = verdict.figures.map(|figures| Headline {
-        what: format!("median lateness of {}", counted(figures.count, "wait")),
+        what: match figures.is_of_wake_ups {
+            true => format!("median wait for a CPU after {}", counted(figures.count, figures.what())),
+            false => format!("median lateness of {}", counted(figures.count, figures.what())),
+        },
         figure: figures.median(),
         of: figures.beyond(),
     });

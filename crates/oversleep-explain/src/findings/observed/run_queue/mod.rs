@@ -16,8 +16,10 @@ use super::sessions::{Apart, go_last, keep_away};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{
-    Cause, Kind, NOBODY, OVERSLEEP, by_cause, delayed_by, has_ended, is_oversleep, is_own, is_unexplained,
+    Cause, IDLE_CPUS, Kind, NOBODY, OVERSLEEP, by_cause, delayed_by, has_ended, is_oversleep, is_own, is_unexplained,
+    kinds,
 };
+use crate::remedies::linux::FORBID_DEEP_IDLE;
 use crate::remedies::machine::LIFT_REAL_TIME_THROTTLING;
 use crate::remedies::observed::{
     FOLLOW_LESS, RAISE_GROUP_WEIGHT, RESTORE_PRIORITY, RUN_FIRST, SEPARATE_CPUS, SWITCH_SOONER,
@@ -49,6 +51,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
         &SWITCH_SOONER,
         &LIFT_REAL_TIME_THROTTLING,
         &FOLLOW_LESS,
+        &FORBID_DEEP_IDLE,
     ],
     check: Check::Causes(run_queue),
 }];
@@ -61,6 +64,7 @@ const OWN: &[&RemedyEntry] = &[&RESTORE_PRIORITY, &SEPARATE_CPUS];
 const GROUP: &[&RemedyEntry] = &[&RAISE_GROUP_WEIGHT, &SEPARATE_CPUS];
 const TIME_LEFT: &[&RemedyEntry] = &[&LIFT_REAL_TIME_THROTTLING, &SEPARATE_CPUS];
 const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
+const AWAKE: &[&RemedyEntry] = &[&FORBID_DEEP_IDLE];
 
 /// The most tasks that a sentence names.
 const NAMED_MAX: usize = 3;
@@ -104,6 +108,7 @@ fn culprit(kind: &Kind<'_>, blame: &Blame) -> String {
     let is_namesake = blame.whose != Whose::Own && blame.name == kind.identity.program && blame.tgid != 0;
     match is_oversleep(blame) {
         true => OVERSLEEP.to_owned(),
+        false if blame.is_idle_cpu() => IDLE_CPUS.to_owned(),
         false if is_namesake => format!("another {} (process {}, {policy})", blame.name, blame.tgid),
         false => format!("{} ({policy})", blame.name),
     }
@@ -170,6 +175,15 @@ fn prio(kind: &Kind<'_>) -> i32 {
     kind.waits.policy.map_or(NICE_0, |(_, prio)| prio)
 }
 
+/// The program that a cause delays most, by its name if there are others.
+fn program(file: &ResultFile, cause: &Cause<'_, '_>) -> String {
+    let first = &cause.first().identity.program;
+    match kinds(file).iter().all(|kind| kind.identity.program == *first) {
+        true => "this program".to_owned(),
+        false => first.clone(),
+    }
+}
+
 /// A process of these threads, for a command.
 fn pid(kind: &Kind<'_>) -> String {
     // It is nobody's in a copy for others.
@@ -185,6 +199,9 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     blames.for_each(|blame| (count, max) = (count.saturating_add(blame.count), blame.max_ns.max(max)));
     let (name, max) = (&blame.name, Nanos(i64::try_from(max).unwrap_or(i64::MAX)));
     let total = Nanos(i64::try_from(cause.total_ns).unwrap_or(i64::MAX));
+    if blame.is_idle_cpu() {
+        return behind_idle(cause, &format!("{total} in {}, {max} at most", counted(count, "wait")));
+    }
     let pinned = if blame.is_pinned { ", pinned to this CPU" } else { "" };
     let apart = Apart::of(file, cause.first().waits.tgid, blame);
     let is_lower = blame.policy == SCHED_IDLE || blame.prio > NICE_0;
@@ -223,7 +240,8 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         );
     }
     if blame.policy == WINDOWS_POLICY {
-        return behind_on_windows(file, found, blame, is_own(file, cause.first(), blame));
+        let program = program(file, cause);
+        return behind_on_windows(file, found, blame, is_own(file, cause.first(), blame), &program);
     }
     if is_own(file, cause.first(), blame) {
         let (sentence, command) = match blame.is_pinned {
@@ -250,16 +268,17 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         return found.cured_by(TIME_LEFT).advising(&LIFT_REAL_TIME_THROTTLING, leave_time(name), None);
     }
     let is_kernel = blame.whose == Whose::Kernel;
+    let program = program(file, cause);
     let pin = match (is_kernel, blame.is_pinned) {
         _ if is_confined => format!(
             "Let {} use more than one CPU (taskset, CPUAffinity= in its unit, its cpuset), or keep {name} away from that one",
             cause.first().identity.thread
         ),
         (true, _) => format!(
-            "Move this program to another CPU (taskset -c): {name} is a thread of the kernel and stays where it is"
+            "Move {program} to another CPU (taskset -c): {name} is a thread of the kernel and stays where it is"
         ),
-        (false, true) => format!("Pin this program to another CPU (taskset -c): {name} is pinned to that one"),
-        (false, false) => format!("Keep {name} away from this program's CPUs: taskset or a cpuset for either of them"),
+        (false, true) => format!("Pin {program} to another CPU (taskset -c): {name} is pinned to that one"),
+        (false, false) => format!("Keep {name} away from {program}'s CPUs: taskset or a cpuset for either of them"),
     };
     let is_moved = !is_confined && !is_kernel && !blame.is_pinned;
     let found = found.advising(&SEPARATE_CPUS, pin, if is_moved { keep_away(name) } else { None });
@@ -300,15 +319,27 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     }
 }
 
+/// Behind nobody: the CPU idled.
+fn behind_idle(cause: &Cause<'_, '_>, figures: &str) -> Conclusion {
+    let found =
+        cause.found(format!("{} waits until its CPU, which idled, has woken up: {figures}", cause.first().identity));
+    found.cured_by(AWAKE).advising(
+        &FORBID_DEEP_IDLE,
+        "Keep CPUs out of deep idle states: hold /dev/cpu_dma_latency open with the longest latency that you accept, which \
+         costs power",
+        None,
+    )
+}
+
 /// Behind a thread of Windows.
-fn behind_on_windows(file: &ResultFile, found: Conclusion, blame: &Blame, is_own: bool) -> Conclusion {
+fn behind_on_windows(file: &ResultFile, found: Conclusion, blame: &Blame, is_own: bool, program: &str) -> Conclusion {
     if is_own {
         let sentence = "Let fewer of the program's threads run at once: these are its own";
         return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
     }
     let name = &blame.name;
     let pin = format!(
-        "Keep {name} away from this program's CPUs: start it with another affinity, or set that in Task Manager's details"
+        "Keep {name} away from {program}'s CPUs: start it with another affinity, or set that in Task Manager's details"
     );
     // Which CPUs there are isn't known, so the mask isn't either; which of its bits to leave out may be.
     let worst = file.observation.iter().flat_map(|observation| &observation.worst);

@@ -1,15 +1,6 @@
-//! Makes a large perf.data of a small one, to measure how fast and in how much memory it is read: its samples again and
-//! again, each time later.
-//!
-//! ```console
-//! $ cargo run --release -p oversleep-recordings --example large -- waits.perf.data large.perf.data 400
-//! $ time oversleep why large.perf.data
-//! ```
+//! A large perf.data of a small one: its samples again and again, each time later.
 
-use std::env;
-use std::error::Error;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 
 const SAMPLE: u32 = 9;
 const FINISHED_ROUND: u32 = 68;
@@ -36,36 +27,36 @@ fn number(bytes: &[u8], name: &str) -> Option<u16> {
     String::from_utf8(digits).ok()?.parse().ok()
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let args: Vec<String> = env::args().skip(1).collect();
-    let [from, to, times] = &args[..] else {
-        return Err("give a perf.data, a file to write, and how many times".into());
-    };
-    let (bytes, times) = (fs::read(from)?, times.parse::<u64>()?);
-    let (attrs, data, size) = (u64_at(&bytes, 24) as usize, u64_at(&bytes, 40) as usize, u64_at(&bytes, 48) as usize);
-    let kind = u64_at(&bytes, attrs + 24);
+/// Writes a file with the samples of that one so many times.
+///
+/// # Errors
+/// It can't be written, or the small one has no samples.
+pub fn write(bytes: &[u8], times: u64, out: &mut impl Write) -> io::Result<()> {
+    let u32_at = |at: usize| u64_at(bytes, at) as u32;
+    let (attrs, data, size) = (u64_at(bytes, 24) as usize, u64_at(bytes, 40) as usize, u64_at(bytes, 48) as usize);
+    let kind = u64_at(bytes, attrs + 24);
     let place = |before: &[u64]| 8 + 8 * before.iter().filter(|&&bit| kind & bit != 0).count();
     let (time, raw) = (place(&BEFORE_TIME), place(&BEFORE_RAW) + if kind & PERIOD != 0 { 8 } else { 0 } + 4);
     let timers = [("hrtimer_start", &[24, 32][..]), ("hrtimer_expire_entry", &[16][..])];
-    let timers = timers.map(|(name, places)| (number(&bytes, name), places));
+    let timers = timers.map(|(name, places)| (number(bytes, name), places));
     // Records of each round, and when the first and the last sample are.
     let (mut round, mut at, mut times_of) = (Vec::new(), data, Vec::new());
     while at + 8 <= data + size {
-        let kind = u32::from_le_bytes(bytes[at..at + 4].try_into()?);
-        let length = usize::from(u16::from_le_bytes(bytes[at + 6..at + 8].try_into()?));
+        let (kind, length) = (u32_at(at), usize::from((u64_at(bytes, at) >> 48) as u16));
         if kind == SAMPLE {
-            times_of.push(u64_at(&bytes, at + time));
+            times_of.push(u64_at(bytes, at + time));
         }
         if kind == SAMPLE || kind == FINISHED_ROUND {
             round.push((kind, at..at + length));
         }
         at += length.max(8);
     }
-    let (first, last) = (times_of.iter().min().ok_or("no samples")?, times_of.iter().max().ok_or("no samples")?);
+    let (Some(first), Some(last)) = (times_of.iter().min(), times_of.iter().max()) else {
+        return Err(io::Error::other("it has no samples"));
+    };
     let later = last - first + 1_000_000;
     let again: u64 = round.iter().map(|(_, range)| range.len() as u64).sum();
     let grown = again * times.saturating_sub(1);
-    let mut out = BufWriter::new(File::create(to)?);
     let mut head = bytes[..data].to_vec();
     add(&mut head, 48, grown);
     out.write_all(&head)?;
@@ -75,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let mut record = bytes[range.clone()].to_vec();
             if *kind == SAMPLE {
                 add(&mut record, time, later * n);
-                let id = u16::from_le_bytes(record[raw..raw + 2].try_into()?);
+                let id = u16::from_le_bytes([record[raw], record[raw + 1]]);
                 for place in timers.iter().filter(|(number, _)| *number == Some(id)).flat_map(|(_, places)| *places) {
                     add(&mut record, raw + place, later * n);
                 }
@@ -85,10 +76,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     // Where the features are, as far as the table goes, and they.
     let features = data + size;
-    let count = (0..4).map(|word| u64_at(&bytes, 72 + 8 * word).count_ones() as usize).sum::<usize>();
+    let count = (0..4).map(|word| u64_at(bytes, 72 + 8 * word).count_ones() as usize).sum::<usize>();
     let mut rest = bytes[features..].to_vec();
     (0..count).for_each(|n| add(&mut rest, 16 * n, grown));
     out.write_all(&rest)?;
-    out.flush()?;
-    Ok(())
+    out.flush()
 }
