@@ -177,7 +177,13 @@ fn by_rounds(values: &Distribution, rounds: &[Round], share: f64, step: i64) -> 
     let of_round = |round: &Round| if share > 0.9 { round.p99 } else { round.p90 };
     let kept: Vec<i64> = rounds.iter().filter_map(of_round).collect();
     if kept.len() < ROUNDS_MIN {
-        return Err(too_few(values, kept.len(), ROUNDS_MIN));
+        // A round knows a percentile if a value lies beyond it.
+        let each = if share > 0.9 { 100 } else { 10 };
+        return Err(format!(
+            "it takes {ROUNDS_MIN} rounds of {each} values, and {} of its {} have as many; measure for longer",
+            kept.len(),
+            rounds.len()
+        ));
     }
     let ranks = of_quantile(values, share, step).ok_or_else(|| beyond(values, share))?;
     let mut of_rounds = Distribution::growing();
