@@ -228,6 +228,9 @@ fn verdicts_leave_in_every_format() {
     assert!(ended.stdout.contains("oversleep assert: fail"), "a build's log says why: {}", ended.stdout);
     let junit = fs::read_to_string(home.path().join("r.xml")).expect("a file");
     assert!(junit.contains("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""), "{junit}");
+    home.run(args.iter().chain(&["--html", "r.html"])).with_code(3);
+    let page = fs::read_to_string(home.path().join("r.html")).expect("a file");
+    assert!(page.contains("<p>3 assertions: 1 pass, 1 fail, 1 undecided"), "{page}");
     let mut command = home.command();
     let summary = home.path().join("summary.md");
     let output = command.args(args).args(["--format", "github"]).env("GITHUB_STEP_SUMMARY", &summary).output();
