@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { pause } from './driver.mjs';
 
 const golden = fileURLToPath(new URL('../../schema/golden/v2/', import.meta.url));
+const foreign = fileURLToPath(new URL('../../crates/oversleep-exchange/tests/files/', import.meta.url));
 /** A module with what the page calls, whose answer is a trap. */
 const trapping = [
   0, 97, 115, 109, 1, 0, 0, 0,
@@ -28,6 +29,7 @@ export async function beyond(browser) {
   await sideBySide(browser);
   await saved(browser);
   await kinds(browser);
+  await exchanged(browser);
   await sizes(browser);
   await traps(browser);
 }
@@ -111,6 +113,39 @@ async function kinds({ evaluated, until, drop, must, result, why }) {
   await shown();
   const refused = await evaluated('byId("results-error").textContent');
   must('pasted text that is no result is refused', refused.startsWith("can't use 'pasted.json': not a result file"), refused.trim());
+  await evaluated('byId("forget").click()');
+}
+
+/** Files of other programs: reported, compared with ours, and judged. */
+async function exchanged({ evaluated, until, drop, must, result }) {
+  const shown = (title) => until(`document.querySelector('#results-shown iframe')?.title === ${JSON.stringify(title)}
+    && document.querySelector('#results-shown iframe').contentDocument?.body?.textContent.length > 100`);
+  const content = () => evaluated('byId("results-error").textContent + document.querySelector("#results-shown iframe").contentDocument.body.textContent');
+  const anew = async (files, title) => {
+    await evaluated('byId("forget").click()');
+    await drop(files.map((file) => (path.isAbsolute(file) ? file : path.join(foreign, file))));
+    await shown(title);
+  };
+  const asserted = async (assertion) => {
+    await evaluated(`{ const { assertion } = byId('asserting').elements; assertion.value = ${JSON.stringify(assertion)};
+      byId('asserting').querySelector('button').click(); }`);
+  };
+  for (const file of ['hyperfine.json', 'cyclictest-hist.txt', 'rtla-timerlat-hist.txt', 'jhiccup.hgrm']) {
+    await anew([file], `Report of ${file}`);
+    must(`${file} is reported`, (await content()).includes(path.basename(file).split(/[-.]/)[0].replace('jhiccup', 'HdrHistogram')), (await content()).slice(0, 80).trim());
+  }
+  await anew(['cyclictest.json', result], 'Comparison');
+  must('cyclictest.json and a result are compared', (await content()).includes('cyclictest'));
+  await anew(['jhiccup.hlog'], 'Report of jhiccup.hlog');
+  for (const [assertion, verdict] of [['series(*jhiccup*).p99 < 5ms', 'pass'], ['series(*).p50 < 1us', 'fail']]) {
+    await asserted(assertion);
+    await until(`document.querySelector('#results-shown iframe')?.contentDocument?.body?.textContent.includes(${JSON.stringify(assertion)})`);
+    must(`${assertion} of jhiccup.hlog: ${verdict}`, (await content()).includes(verdict));
+  }
+  await asserted('series(x).p50 < 1ms');
+  await until('byId("results-error").textContent !== ""');
+  const said = await evaluated('byId("results-error").textContent');
+  must('an assertion about nothing is a sentence', said.includes("unknown series 'x'"), said.trim());
   await evaluated('byId("forget").click()');
 }
 

@@ -1,6 +1,7 @@
 // node identity.mjs PAGE COMMAND GOLDEN [--sample]: every answer of the page is the command's, byte for byte: checks of all
-// modelled machines, one per system thoroughly, questions of every form, reports and comparisons of stored results. With
-// --sample it checks one machine per system. The work is shared among workers, one for each CPU.
+// modelled machines, one per system thoroughly, questions of every form, reports, comparisons and verdicts of stored results
+// and of other programs' files. With --sample it checks one machine per system. The work is shared among workers, one for
+// each CPU.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -96,6 +97,14 @@ class Comparing {
     this.same(`compare ${names.join(' ')}: document`, part(said, 'json'), this.written('r.json'));
   }
 
+  assert({ name, assertions }) {
+    const json = path.join(this.own, 'r.json');
+    const { status, stderr } = spawnSync(this.command, ['assert', name, ...assertions, `--json=${json}`], { cwd: this.scratch });
+    if (![0, 3, 4].includes(status)) throw new Error(`assert ${name}: ${status} ${stderr}`);
+    const said = this.page('assert', ['assert', name, ...assertions], [name]);
+    this.same(`assert ${name} ${assertions.join(' ')}`, part(said, 'json'), this.written('r.json'));
+  }
+
   conformance() {
     this.engine.conformance();
   }
@@ -134,6 +143,12 @@ async function main() {
         stored.push(`${version}-${name}`);
       }
     }
+    // Files of other programs, and those that are known and hold no result.
+    const foreign = path.join(golden, '../../crates/oversleep-exchange/tests/files');
+    for (const name of fs.readdirSync(foreign)) {
+      fs.copyFileSync(path.join(foreign, name), path.join(scratch, name));
+      stored.push(name);
+    }
     // This machine's own result, and what is shared of it.
     const real = [['check', '--quick', '--quiet', '--out', 'real.json', '--html', 'unused.html'], ['share', 'real.json', '--out', 'real-shared.json']];
     for (const words of isSample ? [] : real) {
@@ -150,10 +165,13 @@ async function main() {
       ...formsOf(machines).map((words) => ({ ask: { words } })),
       ...stored.map((name) => ({ report: { name } })),
       ...['r.why', 'why.json'].map((name) => ({ why: { name } })),
+      { assert: { name: 'jhiccup.hlog', assertions: ['series(*jhiccup*).p99 < 5ms', 'series(*jhiccup*).p50 < 1us'] } },
+      { assert: { name: 'why.json', assertions: ['why(*).p50 < 1s', 'period(*).p50 < 1ms', 'cause(late-by-quota) absent'] } },
       { conformance: {} },
     ]);
     const pairs = [thorough.slice(0, 2), thorough.slice(0, 3)].map((names) => names.map((name) => `${name}.json`));
-    await done(workers, [...pairs, ['r.why', 'why.json'], ['v2-everything.json', 'v1-everything.json'],
+    const foreigners = [['cyclictest.json', 'linux-hz250.json'], ['hyperfine.json', 'hyperfine.csv']];
+    await done(workers, [...pairs, ...foreigners, ['r.why', 'why.json'], ['v2-everything.json', 'v1-everything.json'],
       ['v2-shared-quick.json', 'v2-shared-thorough.json', 'v2-everything.json'], ['r.why', 'why-v1-everything.json', 'v3-everything.json']].map((names) => ({ compare: { names } })));
     return await summary(workers);
   } finally {

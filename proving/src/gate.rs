@@ -2,19 +2,25 @@
 //! with more timer slack on one. No verdict may be wrong: a gate of the same setting never fails, and one of more slack
 //! never passes. How many are undecided, and how long they take, is reported: that depends on the machine. `--full` runs
 //! many more; `--binary PATH` tests another command.
+//!
+//! The same of programs in two languages, each against itself, with 1 ms more timer slack, and with 1 ms of work planted in
+//! its loop.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use std::{hint, thread};
 
+use xtask_tools::{on_path, target_directory};
+
 use crate::built;
 
 /// Gates of one kind.
 struct Kind {
     name: &'static str,
-    new_slack: &'static str,
+    sides: Sides,
     tolerance: &'static str,
     within: &'static str,
     /// How many threads are busy meanwhile.
@@ -27,14 +33,57 @@ struct Kind {
     right: i32,
 }
 
+/// What is compared.
+enum Sides {
+    /// A sleep with 50 µs of timer slack, with one of so much.
+    Slack(&'static str),
+    /// A program, with itself with this timer slack and argument.
+    Program(Language, &'static str, &'static str),
+}
+
+#[derive(Clone, Copy)]
+enum Language {
+    Rust,
+    Java,
+}
+
+impl Language {
+    /// The command that runs the program, which is compiled here if its compiler is.
+    fn command(self, root: &Path, scratch: &Path) -> Result<Option<String>, String> {
+        let (compiler, source) = match self {
+            Language::Rust => ("rustc", "proving/gate/periodic.rs"),
+            Language::Java => ("javac", "proving/gate/Periodic.java"),
+        };
+        if on_path(compiler).is_none() {
+            return Ok(None);
+        }
+        let mut compile = Command::new(compiler);
+        let (options, command) = match self {
+            Language::Rust => {
+                let program = scratch.join("periodic").display().to_string();
+                (["--edition=2021".to_owned(), "-O".to_owned(), format!("-o{program}")].to_vec(), program)
+            }
+            Language::Java => {
+                let folder = scratch.display().to_string();
+                (["-d".to_owned(), folder.clone()].to_vec(), format!("java -cp {folder} Periodic"))
+            }
+        };
+        let status = compile.args(options).arg(root.join(source)).status();
+        match status.map_err(|error| format!("can't run {compiler}: {error}"))?.success() {
+            true => Ok(Some(command)),
+            false => Err(format!("{source} doesn't compile")),
+        }
+    }
+}
+
 const PASS: i32 = 0;
 const FAIL: i32 = 3;
 const UNDECIDED: i32 = 4;
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 11] = [
     Kind {
         name: "the same, idle",
-        new_slack: "50us",
+        sides: Sides::Slack("50us"),
         tolerance: "25%",
         within: "30s",
         busy: 0,
@@ -44,7 +93,7 @@ const KINDS: [Kind; 5] = [
     },
     Kind {
         name: "the same, beside 4 busy threads",
-        new_slack: "50us",
+        sides: Sides::Slack("50us"),
         tolerance: "25%",
         within: "30s",
         busy: 4,
@@ -54,7 +103,7 @@ const KINDS: [Kind; 5] = [
     },
     Kind {
         name: "50 to 100 µs, idle",
-        new_slack: "100us",
+        sides: Sides::Slack("100us"),
         tolerance: "25%",
         within: "30s",
         busy: 0,
@@ -64,7 +113,7 @@ const KINDS: [Kind; 5] = [
     },
     Kind {
         name: "50 to 100 µs, beside 4 busy threads",
-        new_slack: "100us",
+        sides: Sides::Slack("100us"),
         tolerance: "25%",
         within: "60s",
         busy: 4,
@@ -74,11 +123,71 @@ const KINDS: [Kind; 5] = [
     },
     Kind {
         name: "50 to 60 µs at 5 %, idle",
-        new_slack: "60us",
+        sides: Sides::Slack("60us"),
         tolerance: "5%",
         within: "60s",
         busy: 0,
         count: [5, 40],
+        wrong: PASS,
+        right: FAIL,
+    },
+    Kind {
+        name: "Rust, the same",
+        sides: Sides::Program(Language::Rust, "50us", ""),
+        tolerance: "25%",
+        within: "60s",
+        busy: 0,
+        count: [1, 50],
+        wrong: FAIL,
+        right: PASS,
+    },
+    Kind {
+        name: "Rust, 1 ms more of slack",
+        sides: Sides::Program(Language::Rust, "1050us", ""),
+        tolerance: "25%",
+        within: "60s",
+        busy: 0,
+        count: [1, 10],
+        wrong: PASS,
+        right: FAIL,
+    },
+    Kind {
+        name: "Rust, 1 ms of work",
+        sides: Sides::Program(Language::Rust, "50us", "work"),
+        tolerance: "25%",
+        within: "60s",
+        busy: 0,
+        count: [1, 10],
+        wrong: PASS,
+        right: FAIL,
+    },
+    Kind {
+        name: "Java, the same",
+        sides: Sides::Program(Language::Java, "50us", ""),
+        tolerance: "25%",
+        within: "60s",
+        busy: 0,
+        count: [1, 50],
+        wrong: FAIL,
+        right: PASS,
+    },
+    Kind {
+        name: "Java, 1 ms more of slack",
+        sides: Sides::Program(Language::Java, "1050us", ""),
+        tolerance: "25%",
+        within: "60s",
+        busy: 0,
+        count: [1, 10],
+        wrong: PASS,
+        right: FAIL,
+    },
+    Kind {
+        name: "Java, 1 ms of work",
+        sides: Sides::Program(Language::Java, "50us", "work"),
+        tolerance: "25%",
+        within: "60s",
+        busy: 0,
+        count: [1, 10],
         wrong: PASS,
         right: FAIL,
     },
@@ -103,15 +212,20 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         Some(path) => path,
         None => built::release(root)?,
     };
+    let scratch = target_directory(root).join("proving/gate");
+    fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     let mut is_wrong = false;
     for kind in &KINDS {
-        is_wrong |= run(&program, kind, kind.count[usize::from(is_full)])?;
+        match gate(&program, kind, root, &scratch)? {
+            Some(gate) => is_wrong |= run(gate, kind, kind.count[usize::from(is_full)])?,
+            None => println!("SKIPPED: {}: no compiler", kind.name),
+        }
     }
     Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Runs the gates of a kind. Returns whether a verdict was wrong.
-fn run(program: &Path, kind: &Kind, count: u32) -> Result<bool, String> {
+fn run(mut gate: Command, kind: &Kind, count: u32) -> Result<bool, String> {
     let is_over = AtomicBool::new(count == 0);
     let (mut right, mut wrong, mut undecided, mut times_s) = (0, 0, 0, Vec::new());
     thread::scope(|scope| {
@@ -124,7 +238,8 @@ fn run(program: &Path, kind: &Kind, count: u32) -> Result<bool, String> {
         }
         let all = (0..count).try_for_each(|_| {
             let begun = Instant::now();
-            let code = gate(program, kind)?;
+            let output = gate.output().map_err(|error| format!("can't run {gate:?}: {error}"))?;
+            let code = output.status.code().ok_or("a signal ended `oversleep assert`")?;
             match code {
                 _ if code == kind.right => {
                     right += 1;
@@ -152,12 +267,22 @@ fn run(program: &Path, kind: &Kind, count: u32) -> Result<bool, String> {
     Ok(wrong > 0)
 }
 
-fn gate(program: &Path, kind: &Kind) -> Result<i32, String> {
-    let new = format!("slack={}", kind.new_slack);
-    let output = Command::new(program)
-        .args(["assert", "nanosleep(1ms)", "--quiet", "--base-setting", "slack=50us", "--new-setting", &new])
-        .args(["--max-regression", kind.tolerance, "--within", kind.within])
-        .output()
-        .map_err(|error| format!("can't run '{}': {error}", program.display()))?;
-    output.status.code().ok_or_else(|| "a signal ended `oversleep assert`".to_owned())
+/// The command that compares; `None` if nothing here compiles its program.
+fn gate(program: &Path, kind: &Kind, root: &Path, scratch: &Path) -> Result<Option<Command>, String> {
+    let mut gate = Command::new(program);
+    gate.args(["assert", "--quiet", "--max-regression", kind.tolerance, "--within", kind.within]);
+    match kind.sides {
+        Sides::Slack(slack) => {
+            let new = format!("slack={slack}");
+            gate.args(["nanosleep(1ms)", "--base-setting", "slack=50us", "--new-setting", &new]);
+        }
+        Sides::Program(language, slack, argument) => {
+            let Some(command) = language.command(root, scratch)? else { return Ok(None) };
+            let under = |slack: &str, argument: &str| {
+                format!("{} run --quiet --slack {slack} -- {command} {argument}", program.display())
+            };
+            gate.args(["--base", &under("50us", ""), "--new", &under(slack, argument)]);
+        }
+    }
+    Ok(Some(gate))
 }

@@ -57,7 +57,7 @@ const SUITES: &[Suite] = suites! {
     faults::command, "faults":
         "stage signals, failing outputs, limits, hostile files: a sample, or --all; --docs writes docs/faults.md";
     gate::command, "gate":
-        "hold assert's verdicts on this machine against what is true: the same setting, more timer slack; --full for 520 gates";
+        "hold assert's verdicts on this machine against what is true: settings and programs, the same and worse; --full for 660 gates";
     jet::command, "jet":
         "run Hazelcast Jet under emulate windows-10-1909 and hold its throughput against min(CPU rate, Q / park)";
     kernels::command, "kernels":

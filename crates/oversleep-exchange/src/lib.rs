@@ -64,6 +64,7 @@ pub const FORMATS: &[&Format] = &[
     &no_result::PERF_SCHED_TIMEHIST,
     &no_result::ETL,
     &no_result::OSNOISE_TOP,
+    &no_result::PROGRAM,
 ];
 
 /// Why a file of a known format can't be a result.

@@ -41,6 +41,18 @@ pub const OSNOISE_TOP: Format = format(
     },
 );
 
+pub const PROGRAM: Format = format(
+    "a program",
+    |text| text.bytes.starts_with(b"\x7fELF") || text.bytes.starts_with(b"#!"),
+    |_, _| {
+        Err(Fault::NoResult(
+            "`oversleep why --out r.json -- PROGRAM` makes a result of its waits, and `oversleep assert --base PROGRAM --new \
+             PROGRAM` compares two builds of it"
+                .to_owned(),
+        ))
+    },
+);
+
 pub const ETL: Format = format(
     "an event trace of Windows (ETL)",
     // The first buffer's header has 72 bytes; then comes a system header, whose third and fourth byte are its type and mark.

@@ -208,6 +208,10 @@ fn what_can_not_be_a_result_is_named_with_what_reads_it() {
     }
     let error = of(&[&[0, 0, 1, 0][..], &[0; 70], &[2, 0xc0, 0, 0]].concat()).unwrap_err().to_string();
     assert!(error.contains("tracerpt"), "{error}");
+    for program in [&b"\x7fELF\x02\x01\x01"[..], b"#!/bin/sh\nsleep 1\n"] {
+        let error = of(program).unwrap_err().to_string();
+        assert!(error.starts_with("it is a program: `oversleep why ") && error.contains("assert --base"), "{error}");
+    }
     // Recordings of the kernel's events are results of `oversleep why`; these two are cut off.
     for (head, name) in [(&b"PERFILE2\0\0\0\0"[..], "perf.data"), (b"\x17\x08\x44tracing6\0", "trace.dat")] {
         let error = oversleep_exchange::read(&mut &*head, |_| {}).unwrap_err().to_string();

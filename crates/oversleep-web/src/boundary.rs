@@ -223,6 +223,10 @@ mod tests {
         assert_eq!(kinds(&head), formats());
         let document: Value = serde_json::from_slice(&parts[0]).unwrap();
         assert_eq!((&document["schema"], &document["verdict"]), (&"oversleep-assertions/1".into(), &"pass".into()));
+        let both = r#"{"run":{"words":["assert","a","b","series(*).p99 < 5ms"],"files":["a","b"]}}"#;
+        let document: Value = serde_json::from_slice(&sent(both, &[log, log]).1[0]).unwrap();
+        let about = |at: usize| document["assertions"][at]["about"].as_str().unwrap_or_default().to_owned();
+        assert!(about(0).starts_with("a: ") && about(1).starts_with("b: "), "{document}");
         let error = sent(&request("series(x).p50 < 1ms"), &[log]).0["error"].as_str().unwrap_or_default().to_owned();
         assert!(error.contains("unknown series 'x'"), "{error}");
     }

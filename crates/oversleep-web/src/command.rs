@@ -172,11 +172,15 @@ fn assert(given: &[String], files: &[File]) -> Result<Vec<Part>, String> {
         return Err("assert takes a dropped file and an assertion, like 'nanosleep(1ms).p99 < 2ms'".to_owned());
     }
     let mut all = Vec::new();
-    for name in names {
+    for name in &names {
         let mut result = read(name, files)?;
         result.findings = explain::findings_to_keep(&result);
         for assertion in &typed {
-            all.extend(judge(&result, assertion).map_err(|error| assertions::unknown(&error).to_string())?);
+            let mut judged = judge(&result, assertion).map_err(|error| assertions::unknown(&error).to_string())?;
+            if names.len() > 1 {
+                judged.iter_mut().for_each(|judged| judged.about = format!("{name}: {}", judged.about));
+            }
+            all.extend(judged);
         }
     }
     Ok(documents(&Assertions::of(all), "assertions"))

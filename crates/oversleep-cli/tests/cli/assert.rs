@@ -101,6 +101,17 @@ fn every_form_passes_fails_and_is_undecided() {
         let ended = home.run(["assert", file, assertion]);
         assert_eq!(ended.code, Some(code), "{file} {assertion}: {}{}", ended.stdout, ended.stderr);
     }
+    for (file, assertion, words) in [
+        ("slack.json", "why(t16).p99 < 1s", "it takes 10 rounds of 100 values, and 0 of its "),
+        (
+            "many.json",
+            "nanosleep(1ms).p99 < 1ms",
+            "it takes 10 rounds of 100 values, and 5 of its 5 have as many; measure",
+        ),
+    ] {
+        let text = home.run(["assert", file, assertion]).stdout;
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{text}");
+    }
 }
 
 #[test]
@@ -189,6 +200,7 @@ fn what_can_not_be_read_has_a_mark_under_it_and_files_have_lines() {
     assert!(ended.stderr.starts_with("error: can't read 'none.assert': "), "{}", ended.stderr);
     for (args, words) in [
         (&["assert", "many.json"][..], "there is nothing to assert"),
+        (&["assert", "./old", "./new"], "or compare two programs with --base and --new"),
         (&["assert", "many.json", "sleep(1ms).p50 < 1s", "--within", "1s"], "is measured already"),
         (&["assert", "sleep(1ms)", "--base-setting", "slack=1us"], "belong together"),
         (&["assert", "sleep(1ms)", "--baseline", "many.json"], "needs a result to judge"),
@@ -216,6 +228,9 @@ fn verdicts_leave_in_every_format() {
     assert!(ended.stdout.contains("oversleep assert: fail"), "a build's log says why: {}", ended.stdout);
     let junit = fs::read_to_string(home.path().join("r.xml")).expect("a file");
     assert!(junit.contains("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""), "{junit}");
+    home.run(args.iter().chain(&["--html", "r.html"])).with_code(3);
+    let page = fs::read_to_string(home.path().join("r.html")).expect("a file");
+    assert!(page.contains("<p>3 assertions: 1 pass, 1 fail, 1 undecided"), "{page}");
     let mut command = home.command();
     let summary = home.path().join("summary.md");
     let output = command.args(args).args(["--format", "github"]).env("GITHUB_STEP_SUMMARY", &summary).output();

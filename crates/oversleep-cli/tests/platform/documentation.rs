@@ -20,7 +20,7 @@ fn is_long(words: &[&str]) -> bool {
 
 /// Runs a line of documentation. One that may be long is interrupted once it handles signals; the others run to their
 /// end.
-fn run_line(home: &Home, line: &str) {
+pub fn run_line(home: &Home, line: &str) {
     if line.starts_with("oversleep assert ") {
         return run_gate(home, line);
     }
@@ -115,7 +115,7 @@ fn run_lines(lines: &[String]) {
 }
 
 /// A home with the results that lines of documentation read.
-fn furnished(lines: &[String]) -> Home {
+pub fn furnished(lines: &[String]) -> Home {
     let home = Home::new();
     add_the_readers_own(&home);
     home.run(SHORT.iter().chain(&["--out", "r.json"])).fine();
@@ -208,7 +208,7 @@ fn every_example_of_the_help_runs() {
 
 /// A page of the project; `None` if the crate is tested without it.
 #[track_caller]
-fn page(name: &str) -> Option<String> {
+pub fn page(name: &str) -> Option<String> {
     match fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))) {
         Ok(text) => Some(text.replace("\r\n", "\n")),
         Err(error) => {
@@ -261,52 +261,4 @@ fn every_command_of_the_readme_and_the_guide_runs() {
         lines.extend(commands.into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>());
     }
     run_lines(&lines);
-}
-
-/// The page about gates: its commands and those of its workflows, and the step of the action.
-#[test]
-fn every_step_of_the_gate_runs() {
-    let (Some(text), Some(action)) = (page("docs/gate.md"), page(".github/actions/assert/action.yml")) else { return };
-    let begins = "oversleep assert ";
-    let steps = text.lines().filter(|line| !line.contains("uses:") && !line.contains('`')).filter_map(|line| {
-        let (_, options) = line.split_once(begins)?;
-        let options = options.split(" # ").next()?.trim().trim_end_matches("' }");
-        // The furnished programs take the place of the reader's.
-        let named = [
-            ("'java -cp old App'", "./old"),
-            ("'java -cp new App'", "./new"),
-            ("./old/app", "./old"),
-            ("./new/app", "./new"),
-        ];
-        Some(named.iter().fold(format!("{begins}{options}"), |line, (theirs, ours)| line.replace(theirs, ours)))
-    });
-    let lines: Vec<String> = steps.collect();
-    assert!(lines.len() >= 6, "{lines:#?}");
-    let home = furnished(&lines);
-    lines.iter().for_each(|line| run_line(&home, line));
-    let (_, step) = action.split_once("    - name: Assert\n").expect("the step");
-    let (_, script) = step.split_once("      run: |\n").expect("its script");
-    let script: Vec<&str> = script.lines().take_while(|line| line.starts_with("        ")).collect();
-    let inputs = ["ASSERTIONS", "RESULT", "BASELINE", "BASE", "NEW", "MAX_REGRESSION", "WITHIN", "INCONCLUSIVE"];
-    for name in inputs {
-        assert!(step.contains(&format!("        {name}: ${{{{ inputs.")), "{name}");
-    }
-    for (given, code) in [
-        (&[("ASSERTIONS", "timing.assert"), ("RESULT", "r.json"), ("INCONCLUSIVE", "pass")][..], 0),
-        (&[("ASSERTIONS", "timing.assert"), ("WITHIN", "1s"), ("INCONCLUSIVE", "pass")], 0),
-        (&[("BASE", "./old"), ("NEW", "./new"), ("WITHIN", "1s"), ("INCONCLUSIVE", "fail")], 3),
-    ] {
-        let mut command = home.prepared(Command::new("bash"));
-        // As GitHub runs it.
-        command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script.join("\n")]);
-        command.envs(inputs.map(|name| (name, ""))).envs(given.iter().copied());
-        command.env("GITHUB_STEP_SUMMARY", home.path().join("summary.md"));
-        let output = command.output().expect("bash");
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{given:?}: {stderr}");
-        for name in ["junit.xml", "assertions.json", "report.html"] {
-            assert!(home.path().join("oversleep-report").join(name).exists(), "{name}");
-        }
-    }
-    assert!(fs::read_to_string(home.path().join("summary.md")).is_ok_and(|text| text.contains("oversleep assert")));
 }

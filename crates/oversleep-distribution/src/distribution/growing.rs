@@ -18,6 +18,8 @@ pub struct Growing {
     zeros: u64,
     /// Buckets of the newest values above zero.
     recent: Vec<u16>,
+    /// Those that were counted several times at once, as the lines of a histogram are.
+    counted: Vec<(u16, u64)>,
 }
 
 impl Growing {
@@ -33,14 +35,17 @@ impl Growing {
             self.zeros = self.zeros.saturating_add(count);
             return;
         }
-        if count != 1 {
-            return self.add(std::iter::once((bucket, count)));
+        match count {
+            1 => self.recent.push(bucket as u16),
+            _ => self.counted.push((bucket as u16, count)),
         }
-        self.recent.push(bucket as u16);
         // Merging takes time for each filled bucket, so it waits for so many new values to share the cost.
-        if self.recent.len() >= (self.filled / 2).max(RECENT_MIN) {
+        if self.recent.len() + self.counted.len() >= (self.filled / 2).max(RECENT_MIN) {
+            let has_single = !self.recent.is_empty();
             self.add(std::iter::empty());
-            self.recent.reserve_exact((self.filled / 2).max(RECENT_MIN));
+            if has_single {
+                self.recent.reserve_exact((self.filled / 2).max(RECENT_MIN));
+            }
         }
     }
 
@@ -51,11 +56,12 @@ impl Growing {
         self.filled = Filled::coded(Cow::Borrowed(&self.coded)).count();
         self.zeros = 0;
         self.recent.clear();
+        self.counted.clear();
     }
 
     /// All counts, coded.
     pub fn coded(&self) -> Cow<'_, [u8]> {
-        if self.recent.is_empty() && self.zeros == 0 {
+        if self.recent.is_empty() && self.counted.is_empty() && self.zeros == 0 {
             return Cow::Borrowed(&self.coded);
         }
         Cow::Owned(codec::encode(self.merged()))
@@ -63,7 +69,8 @@ impl Growing {
 
     /// The memory that the counts take.
     pub fn bytes(&self) -> usize {
-        self.coded.capacity() + self.recent.capacity() * size_of::<u16>()
+        let listed = self.recent.capacity() * size_of::<u16>() + self.counted.capacity() * size_of::<(u16, u64)>();
+        self.coded.capacity() + listed
     }
 
     fn merged(&self) -> impl Iterator<Item = (usize, u64)> {
@@ -72,7 +79,13 @@ impl Growing {
         let zeros = (self.zeros > 0).then_some((0, self.zeros));
         let above: Vec<(usize, u64)> =
             recent.chunk_by(|a, b| a == b).map(|run| (usize::from(run[0]), run.len() as u64)).collect();
-        Sum::of(Filled::coded(Cow::Borrowed(&self.coded)), zeros.into_iter().chain(above))
+        let mut counted = self.counted.clone();
+        counted.sort_unstable_by_key(|(bucket, _)| *bucket);
+        let sum = |run: &[(u16, u64)]| run.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
+        let counted: Vec<(usize, u64)> =
+            counted.chunk_by(|a, b| a.0 == b.0).map(|run| (usize::from(run[0].0), sum(run))).collect();
+        let listed = Sum::of(zeros.into_iter().chain(above), counted.into_iter());
+        Sum::of(Filled::coded(Cow::Borrowed(&self.coded)), listed)
     }
 }
 
@@ -106,12 +119,23 @@ impl<A: Iterator<Item = (usize, u64)>, B: Iterator<Item = (usize, u64)>> Iterato
 
 #[cfg(test)]
 mod tests {
+    use super::{Growing, RECENT_MIN};
     use crate::Distribution;
+
+    /// A histogram of so many lines would take time for their square.
+    #[test]
+    fn counts_are_coded_together() {
+        let mut growing = Growing::default();
+        (1..RECENT_MIN).for_each(|bucket| growing.record(bucket, 7));
+        assert!(growing.coded.is_empty());
+        growing.record(1, 7);
+        assert_eq!(growing.filled, RECENT_MIN - 1);
+    }
 
     proptest::proptest! {
         #[test]
         fn it_counts_as_one_that_has_all_its_memory(
-            values in proptest::collection::vec((proptest::prelude::any::<i64>(), 20_u32..64), 0..4_000),
+            values in proptest::collection::vec((proptest::prelude::any::<i64>(), 20_u32..64, 0_u64..4), 0..4_000),
             times in 0_u64..100,
             zeros in 0_usize..100,
         ) {
@@ -122,9 +146,9 @@ mod tests {
                 growing.record(0);
                 ready.record(0);
             }
-            for (value, shift) in values {
-                growing.record(value >> shift);
-                ready.record(value >> shift);
+            for (value, shift, count) in values {
+                growing.record_times(value >> shift, count);
+                ready.record_times(value >> shift, count);
             }
             proptest::prop_assert!(growing == ready);
             proptest::prop_assert_eq!(growing.count(), ready.count());

@@ -177,10 +177,11 @@ fn by_rounds(values: &Distribution, rounds: &[Round], share: f64, step: i64) -> 
     let of_round = |round: &Round| if share > 0.9 { round.p99 } else { round.p90 };
     let kept: Vec<i64> = rounds.iter().filter_map(of_round).collect();
     if kept.len() < ROUNDS_MIN {
-        let (enough, rounds) = (kept.len(), counted_words(rounds.len() as u64, "round"));
+        // A round knows a percentile if a value lies beyond it.
+        let each = if share > 0.9 { 100 } else { 10 };
+        let (enough, all) = (kept.len(), counted_words(rounds.len() as u64, "round"));
         return Err(format!(
-            "of its {rounds}, {enough} have enough values for that percentile, and it needs {ROUNDS_MIN}; measure or record \
-             for longer"
+            "it takes {ROUNDS_MIN} rounds of {each} values, and {enough} of its {all} have as many; measure or record for longer"
         ));
     }
     let ranks = of_quantile(values, share, step).ok_or_else(|| beyond(values, share))?;

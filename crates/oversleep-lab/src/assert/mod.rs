@@ -6,6 +6,7 @@
 mod against;
 mod figures;
 mod judge;
+mod names;
 mod pairs;
 mod targets;
 mod turn;
@@ -17,8 +18,9 @@ use oversleep_record::part::Part;
 pub use against::{Across, Regression, against};
 pub(crate) use figures::of_share;
 pub use judge::judge;
+pub use names::{Requests, names_of};
 pub use pairs::{LOOKS, Pairs, seldom};
-pub use turn::{Requests, figures_of, names_of};
+pub use turn::figures_of;
 
 /// What has to hold.
 #[derive(Clone, Debug, PartialEq)]

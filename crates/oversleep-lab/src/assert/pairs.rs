@@ -4,10 +4,13 @@
 //! disturbed pair can't move it. There are at most eight looks, and the 1 % of error is divided among them and among all
 //! that is judged together.
 
+use oversleep_record::Nanos;
 use oversleep_record::assertion::{Judged, Unit};
 use oversleep_record::quantile_interval::highest_exactly;
+use oversleep_record::words::counted;
 
 use super::judge::{begun, decided};
+use super::turn::VALUES_MIN;
 use super::{Assertion, Op, figures::Estimate};
 
 /// The numbers of pairs at which one may look.
@@ -51,23 +54,32 @@ impl Pairs {
         let count = LOOKS.iter().rev().copied().find(|&look| look <= self.ratios.len())?;
         let mut sorted = self.ratios[..count].to_vec();
         sorted.sort_by(f64::total_cmp);
-        let beyond = outside(count, ERROR / LOOKS.len() as f64 / 2.0 / together.max(1) as f64)?;
+        let beyond = outside(count, error(together))?;
         Some((sorted[beyond], sorted[(count - 1) / 2], sorted[count - 1 - beyond]))
     }
 
-    /// The verdict on a ratio of at most 1 and the tolerance.
-    pub fn judge(&self, assertion: &Assertion, about: String, tolerance: f64, together: usize) -> Judged {
+    /// The verdict on a ratio of at most 1 and the tolerance, where a pair takes that long.
+    pub fn judge(
+        &self,
+        assertion: &Assertion,
+        about: String,
+        tolerance: f64,
+        together: usize,
+        pair_ns: Nanos,
+    ) -> Judged {
         let begun = begun(assertion, about);
         let pairs = self.ratios.len();
         let Some((low, value, high)) = self.interval(together) else {
-            let message = format!("{pairs} pairs of the {} that it needs; give --within more time", LOOKS[0]);
+            let needed = needed(together);
+            let message = format!("{pairs} of the {needed} pairs that it needs; {}", more_time(needed, pair_ns));
             return Judged { message, ..begun };
         };
         let estimate = Estimate { value, low, high, unit: Unit::Ratio, note: None };
         let most = LOOKS[LOOKS.len() - 1];
         let more = |times: Option<f64>| match times.map(|times| (times * pairs as f64).ceil()) {
             Some(needed) if needed <= most as f64 => {
-                format!("; about {needed:.0} pairs would decide it, give --within more time")
+                let look = LOOKS.into_iter().find(|&look| look as f64 >= needed).unwrap_or(most);
+                format!("; about {look} pairs would decide it, {}", more_time(look, pair_ns))
             }
             _ => format!("; {most} pairs would hardly decide it, let each run make more waits"),
         };
@@ -77,10 +89,29 @@ impl Pairs {
     }
 }
 
+/// The fewest pairs that decide anything, if so many things are judged together.
+fn needed(together: usize) -> usize {
+    LOOKS.into_iter().find(|&look| outside(look, error(together)).is_some()).unwrap_or(LOOKS[LOOKS.len() - 1])
+}
+
+/// The error of one look at one thing, on one side.
+fn error(together: usize) -> f64 {
+    ERROR / LOOKS.len() as f64 / 2.0 / together.max(1) as f64
+}
+
+/// What to give for so many pairs, none of which takes longer than this.
+fn more_time(pairs: usize, pair_ns: Nanos) -> String {
+    let all_ns = (pairs as u64).saturating_mul(pair_ns.0.unsigned_abs());
+    format!("give --within {}s", all_ns.div_ceil(1_000_000_000))
+}
+
 /// What is said of an assertion about something that so few pairs of runs have on both sides.
 pub fn seldom(assertion: &Assertion, pairs: usize, turns: usize) -> Judged {
     let message = match pairs {
-        0 => format!("no pair of runs has it on both sides ({turns} pairs)"),
+        0 => format!(
+            "no pair of runs has it on both sides ({}); a run has to make it {VALUES_MIN} times",
+            counted(turns, "pair")
+        ),
         _ => format!("only {pairs} of {turns} pairs of runs have it on both sides"),
     };
     Judged { message, ..begun(assertion, assertion.text.clone()) }
@@ -95,6 +126,7 @@ fn outside(count: usize, error: f64) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Claim;
     use super::*;
 
     #[test]
@@ -102,6 +134,23 @@ mod tests {
         // From the sums of the binomial with p = 1/2.
         assert_eq!(outside(10, 0.000_625), None);
         assert_eq!(LOOKS.map(|look| outside(look, 0.000_625)), [0, 0, 1, 3, 6, 10, 15, 23].map(Some));
+    }
+
+    #[test]
+    fn what_is_not_decided_says_for_how_long_to_measure() {
+        let claim = Claim::Fact { name: String::new(), value: String::new(), is_equal: true };
+        let assertion = Assertion { text: "why(*)".to_owned(), place: None, claim };
+        let message = |ratios: &[f64], together: usize| {
+            let mut pairs = Pairs::default();
+            ratios.iter().for_each(|&ratio| _ = pairs.add(1.0, ratio));
+            pairs.judge(&assertion, String::new(), 0.25, together, Nanos::from_millis(2_100)).message
+        };
+        assert_eq!(message(&[1.0], 1), "1 of the 11 pairs that it needs; give --within 24s");
+        assert_eq!(message(&[1.0; 13], 2), "13 of the 14 pairs that it needs; give --within 30s");
+        assert_eq!(message(&[1.0; 14], 11), "14 of the 18 pairs that it needs; give --within 38s");
+        let spread: Vec<f64> = (0..14).map(|at| 0.8 + f64::from(at) * 0.045).collect();
+        let undecided = message(&spread, 1);
+        assert!(undecided.contains("; about 57 pairs would decide it, give --within 120s"), "{undecided}");
     }
 
     #[test]

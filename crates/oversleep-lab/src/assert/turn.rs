@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use oversleep_record::ResultFile;
 use oversleep_record::distribution::Distribution;
 use oversleep_record::part::Part;
-use oversleep_record::{Identity, Nanos, ResultFile, label};
 
 use super::judge::none;
 use super::targets::{self, Target};
 use super::{Assertion, Claim, Figure, Unmatched};
 
 /// Fewest values of one turn.
-const VALUES_MIN: u64 = 5;
+pub const VALUES_MIN: u64 = 5;
 
 /// The figure of everything that an assertion is about, by its name. What has too few values is left out.
 ///
@@ -72,43 +72,6 @@ fn values<'a>(file: &'a ResultFile, target: &'a Target) -> Option<&'a Distributi
     }
 }
 
-/// The requests of a gate's runs.
-#[derive(Debug, Default)]
-pub struct Requests {
-    seen: Vec<(Identity, Nanos)>,
-}
-
-impl Requests {
-    /// The first request of such a wait that this one is within a tenth of: Java's `Thread.sleep(10)` computes a deadline,
-    /// which is 10 ms ahead in one call and 9.9 ms in another.
-    fn usual(&mut self, of: Identity, request: Nanos) -> Nanos {
-        let is_near = |known: Nanos| known.0.abs_diff(request.0).saturating_mul(10) <= known.0.unsigned_abs();
-        if let Some((_, known)) = self.seen.iter().find(|(identity, known)| *identity == of && is_near(*known)) {
-            return *known;
-        }
-        self.seen.push((of, request));
-        request
-    }
-}
-
-/// Gives what two runs have in common one name: two builds of a program may be files of different names, which their main
-/// threads have, too, and are both called `program`; and requests that differ by little are one.
-pub fn names_of(file: &mut ResultFile, requests: &mut Requests) {
-    let main = file.observation.as_ref().and_then(|observation| observation.processes.first());
-    let main = main.map(|process| process.name.clone());
-    for series in file.series.iter_mut().filter(|series| series.observed.is_some()) {
-        for label in [label::PROGRAM, label::THREAD] {
-            if main.is_some() && series.labels.get(label) == main {
-                series.labels.set(label, "program".to_owned());
-            }
-        }
-        if let (Some(identity), Some(request)) = (Identity::of(series), series.requested_ns) {
-            let of = Identity { requested_ns: None, ..identity };
-            series.requested_ns = Some(requests.usual(of, request));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use oversleep_record::observed::ObservedWaits;
@@ -116,9 +79,9 @@ mod tests {
     use oversleep_record::observed::wait::Request;
     use oversleep_record::series::{Quantity, Unit};
     use oversleep_record::testing::Sheet;
-    use oversleep_record::{ExperimentId, Series};
+    use oversleep_record::{ExperimentId, Nanos, Series, label};
 
-    use super::super::{Observed, Subject};
+    use super::super::{Observed, Requests, Subject, names_of};
     use super::*;
 
     fn observed(request: i64, lateness: i64) -> Series {

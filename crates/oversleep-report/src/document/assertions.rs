@@ -76,6 +76,9 @@ impl Subject for Assertions {
 
 /// `3 pass, 1 fails`.
 fn tally(all: &Assertions) -> String {
+    if all.assertions.is_empty() {
+        return "nothing was judged".to_owned();
+    }
     let of = |verdict: Verdict| (all.count(verdict) > 0).then(|| format!("{} {verdict}", all.count(verdict)));
     let parts: Vec<String> = [Verdict::Pass, Verdict::Fail, Verdict::Undecided].into_iter().filter_map(of).collect();
     format!("{}: {}", counted(all.assertions.len() as u64, "assertion"), parts.join(", "))

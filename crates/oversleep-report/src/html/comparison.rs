@@ -46,8 +46,10 @@ fn top(m: &mut Markup, view: &View) {
     }
     for (name, machine) in &view.results {
         m.element("p", &[], |m| {
-            m.leaf("strong", &[], name);
-            m.text(": ");
+            if !name.is_empty() {
+                m.leaf("strong", &[], name);
+                m.text(": ");
+            }
             m.text(machine);
         });
     }

@@ -13,6 +13,7 @@ function listed() {
     element('button', { type: 'button', ariaLabel: `Remove ${file.name}`, onclick: () => without(file) }, '×'));
   byId('dropped').replaceChildren(...dropped.map(item));
   byId('results-do').hidden = dropped.length === 0;
+  byId('asserting').hidden = dropped.length === 0;
   byId('show-comparison').disabled = dropped.length < 2;
   byId('show-table').disabled = dropped.length < 2;
   for (const { elements: { like } } of [byId('question'), byId('checking')]) {
@@ -73,10 +74,11 @@ async function reports(unread = '', otherwise = '') {
   byId('results-shown').replaceChildren(...frames);
 }
 
-async function several(command, title, unread = '') {
+/** What a command says of all files; `more` follows their names. */
+async function several(command, title, unread = '', more = []) {
   showing += 1;
   const mine = showing;
-  const said = await documents.run([command, '--', ...dropped.map((file) => file.name)], dropped);
+  const said = await documents.run([command, '--', ...dropped.map((file) => file.name), ...more], dropped);
   if (mine !== showing) return;
   if (said.error) {
     await reports(unread, `${said.error}\n`);
@@ -108,6 +110,10 @@ function dropZone() {
   byId('show-reports').onclick = () => reports();
   byId('show-comparison').onclick = () => several('compare', 'Comparison');
   byId('show-table').onclick = () => several('report', 'Machines');
+  byId('asserting').addEventListener('submit', (event) => {
+    event.preventDefault();
+    several('assert', 'Verdicts', '', [event.target.elements.assertion.value]);
+  });
   byId('forget').onclick = () => {
     dropped.length = 0;
     listed();

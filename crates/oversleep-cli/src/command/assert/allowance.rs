@@ -32,6 +32,11 @@ impl Allowance {
         };
         self.turns.fit(used, self.within)
     }
+
+    /// What the longest turn took up to now.
+    pub fn longest(&self) -> Nanos {
+        self.turns.longest
+    }
 }
 
 impl Turns {

@@ -78,7 +78,7 @@ pub struct Assert {
     #[arg(long, value_name = "WHAT", value_enum, requires = "baseline")]
     across: Option<AcrossArg>,
 
-    /// Command of the base, run in turns with that of --new
+    /// Command of the base, as a shell takes it, run in turns with that of --new
     #[arg(long, value_name = "COMMAND", requires = "new", conflicts_with = "base_setting")]
     base: Option<String>,
 
@@ -204,7 +204,8 @@ impl Assert {
                 usage("two things that are measured in turns need no result file; leave it out")
             }
             () if assertions.is_empty() && self.baseline.is_none() && self.base.is_none() => usage(
-                "there is nothing to assert; write it like 'nanosleep(1ms).p99 < 2ms', or name a file with --file",
+                "there is nothing to assert; write it like 'nanosleep(1ms).p99 < 2ms', name a file with --file, or compare \
+                 two programs with --base and --new",
             ),
             () if !measures && self.within.is_some() => {
                 usage("--within is about measuring, and a result file is measured already; leave one out")

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::mpsc;
+use std::thread;
 
 use oversleep_lab::assert::{
     Assertion, Claim, Figure, LOOKS, Observed, Pairs, Requests, Subject, figures_of, names_of, seldom,
@@ -31,6 +33,8 @@ struct Gate<'a> {
     is_each_named: bool,
     tolerance: f64,
     turns: usize,
+    /// The longest pair.
+    pair_ns: Nanos,
     pairs: BTreeMap<(usize, String), Pairs>,
     /// What one side alone has, and how often: the base, the other.
     alone: BTreeMap<String, [usize; 2]>,
@@ -50,7 +54,8 @@ impl<'a> Gate<'a> {
                 }
             }
         }
-        Ok(Gate { assertions, is_each_named, tolerance, turns: 0, pairs: BTreeMap::new(), alone: BTreeMap::new() })
+        let (pairs, alone) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Gate { assertions, is_each_named, tolerance, turns: 0, pair_ns: Nanos::ZERO, pairs, alone })
     }
 
     /// Adds what one pair of runs shows.
@@ -96,9 +101,9 @@ impl<'a> Gate<'a> {
         for (place, assertion) in self.assertions.iter().enumerate() {
             let of_this = self.usual().filter(|((at, _), _)| *at == place);
             let before = judged.len();
-            judged.extend(
-                of_this.map(|((_, about), pairs)| pairs.judge(assertion, about.clone(), self.tolerance, together)),
-            );
+            judged.extend(of_this.map(|((_, about), pairs)| {
+                pairs.judge(assertion, about.clone(), self.tolerance, together, self.pair_ns)
+            }));
             if judged.len() == before && self.is_each_named {
                 let most = self.pairs.iter().filter(|((at, _), _)| *at == place).map(|(_, pairs)| pairs.len()).max();
                 judged.push(seldom(assertion, most.unwrap_or(0), self.turns));
@@ -138,11 +143,12 @@ impl<'a> Gate<'a> {
         for turn in 0.. {
             let Some((base, new)) = pair(turn % 2 == 1)? else { return Ok((self.judge(), true)) };
             self.add(&base, &new)?;
+            let virtual_ns = Nanos(base.duration_ns.0.saturating_add(new.duration_ns.0));
+            let has_time = allowance.has_time(new.platform.modelled.as_ref().map(|_| virtual_ns));
+            self.pair_ns = allowance.longest();
             if self.is_look() && self.is_decided() {
                 break;
             }
-            let virtual_ns = Nanos(base.duration_ns.0.saturating_add(new.duration_ns.0));
-            let has_time = allowance.has_time(new.platform.modelled.as_ref().map(|_| virtual_ns));
             if self.most() >= LOOKS[LOOKS.len() - 1] || !has_time {
                 break;
             }
@@ -152,7 +158,9 @@ impl<'a> Gate<'a> {
         if judged.is_empty() {
             // A few runs of a disturbed machine may miss what they share. Eleven pairs that share nothing are a wrong gate.
             if self.turns >= LOOKS[0] {
-                return Err(Failure::failed("base and new have no waits in common that could be compared"));
+                return Err(Failure::failed(
+                    "base and new have no waits in common that could be compared; a run has to make a wait five times",
+                ));
             }
             judged = self.assertions.iter().map(|assertion| seldom(assertion, self.most(), self.turns)).collect();
         }
@@ -212,8 +220,11 @@ pub fn commands(
     let mut followed = |command: &str| -> Result<Option<ResultFile>, Failure> {
         let options = ["--by", "supervisor"].map(OsString::from);
         // Verdicts may be a document on standard output.
-        let program = [OsString::from("sh"), "-c".into(), format!("exec >&2; exec {command}").into()];
+        // `env` takes what the program's environment has beyond this one's, as a shell would.
+        let program = [OsString::from("sh"), "-c".into(), format!("exec >&2; exec env {command}").into()];
+        let outlasting = Outlasting::begin(command, within);
         let (path, (code, is_signalled)) = runs.followed("turn.json", &options, &program)?;
+        drop(outlasting);
         if is_signalled || BY_SIGNAL.contains(&code) {
             return Ok(None);
         }
@@ -234,6 +245,27 @@ pub fn commands(
     })?;
     *is_interrupted = was_stopped;
     Ok(judged)
+}
+
+/// Says that a command runs for longer than the gate may, for as long as this lives.
+struct Outlasting {
+    _ends: mpsc::Sender<()>,
+}
+
+impl Outlasting {
+    fn begin(command: &str, within: Nanos) -> Outlasting {
+        let (sender, ends) = mpsc::channel::<()>();
+        let (text, most) = (
+            format!("'{command}' has run for all of --within ({within}), and goes on; a gate needs programs that end"),
+            within.to_std().unwrap_or_default(),
+        );
+        thread::spawn(move || {
+            if ends.recv_timeout(most) == Err(mpsc::RecvTimeoutError::Timeout) {
+                message::warning(&text);
+            }
+        });
+        Outlasting { _ends: sender }
+    }
 }
 
 fn of_every_program(text: &str, subject: impl Fn(Observed) -> Subject) -> Assertion {
