@@ -60,6 +60,8 @@ impl Drop for Here {
 /// The parts of a machine that the event loop needs.
 pub(super) struct Model {
     pub seed: u64,
+    /// The time at which the first thread begins: where it is between two ticks, and within a step of a timer's grid.
+    pub starts_at: Nanos,
     pub cpu_count: u32,
     pub scheduler: Scheduler,
     pub timing: Timing,
@@ -101,10 +103,11 @@ pub(super) struct Sleep {
 impl Kernel {
     pub(super) fn new(model: Model) -> Arc<Kernel> {
         let tick_period = model.timing.tick.as_ref().map_or(Nanos::ZERO, |tick| tick.default_ns);
-        let state = State::new(model.cpu_count, model.scheduler.initial(), model.timing.default_slack_ns);
+        let (initial, slack) = (model.scheduler.initial(), model.timing.default_slack_ns);
+        let state = State::new(model.cpu_count, initial, slack, model.starts_at);
         let kernel = Arc::new(Kernel {
             id: NEXT_KERNEL.fetch_add(1, Ordering::Relaxed),
-            now: AtomicI64::new(0),
+            now: AtomicI64::new(model.starts_at.0),
             computing_horizon: AtomicI64::new(0),
             waiting_horizon: AtomicI64::new(0),
             cpu_time_base: AtomicI64::new(0),

@@ -115,6 +115,18 @@ impl Kernel {
         state.arbiter.arbitrate(tick, &self.hardware_grid, self.now());
     }
 
+    /// The grid on which the next wait of this process ends: beside a neighbour in the range of [`Tick::is_uneven`] it is
+    /// served a tick sooner or later than at the usual multiple, counted from the last tick.
+    pub(in crate::sim) fn served_grid(&self, state: &State) -> Option<Grid> {
+        let (tick, hardware) = (self.tick()?, self.hardware_grid.grid());
+        let usual = self.process_grid(state)?;
+        if !tick.is_uneven(hardware.period, usual.period) {
+            return Some(usual);
+        }
+        let period = usual.period + hardware.period * tick.uneven_by(self.random.unit());
+        Some(Grid { origin: hardware.at_or_before(self.now()), period })
+    }
+
     /// The grid on which this process's waits end.
     pub(in crate::sim) fn process_grid(&self, state: &State) -> Option<Grid> {
         Some(state.arbiter.requests.process_grid(self.tick()?, self.hardware_grid.grid()))
