@@ -28,6 +28,7 @@ pub fn by_rules_alone(mut machine: Machine) -> Machine {
         tick.p_two_tick = 0.0;
     }
     machine.timing.one_shot.p_late = 0.0;
+    machine.timing.others_hz = 0;
     machine.waits.iter_mut().for_each(|wait| wait.extra = none());
     for clock in machine.clocks.iter_mut().filter(|clock| clock.info.name == machine.reference_clock) {
         (clock.read_cost_ps, clock.step_ns, clock.frequency_hz) = (1_000, Nanos(1), 1_000_000_000);
@@ -89,6 +90,8 @@ pub fn machine() -> MachineBuilder {
                 aligned_max_ns: Nanos::ZERO,
             },
             wheel_ns: Nanos::from_millis(4),
+            wheel_from_last_tick: false,
+            others_hz: 0,
             tiers: Vec::new(),
             kernel_tier: None,
         },

@@ -345,7 +345,7 @@ mod tests {
             ),
             (
                 neighbour(on_machine("windows-11", &[], "sleep(1ms)"), "5ms"),
-                "served only at every 3rd one, once every 15 ms; for neighbours",
+                "served only at every 3rd one, once every 15 ms in the mean; beside a neighbour",
             ),
             (neighbour(on_machine("linux-hz250", &[], "sleep(1ms)"), "1ms"), "slack belongs to each thread here"),
             (on_machine("linux-hz250", &[], "resolution()"), "timer slack is each thread's own, 50 µs for a new one"),

@@ -99,7 +99,9 @@ pub(crate) fn sentence(platform: &SharedPlatform, call: &CallWait, name: &str, r
         Some(period) if record.holds == Holds::UnlessTens => {
             format!(" It holds {period} meanwhile, because the request is not a multiple of 10 ms.")
         }
-        Some(period) if record.holds == Holds::ShortWithoutHighResolution => format!(" It holds {period} meanwhile."),
+        Some(period) if matches!(record.holds, Holds::Short | Holds::ShortWithoutHighResolution) => {
+            format!(" It holds {period} meanwhile.")
+        }
         Some(period) => format!(" Its library holds {period} all the time."),
         None => String::new(),
     };

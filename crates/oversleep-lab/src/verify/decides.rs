@@ -1,9 +1,8 @@
 //! Whether rules decide a row, or the machine: whether all machines with these rules have the same figure.
 
-use super::judge::{self, varied};
+use super::judge::{self, figures_of, has, varied};
 use super::{Kind, Observation};
 use crate::ask::{Question, Subject, ask};
-use crate::machines::{self, Description};
 
 /// The largest difference between machines for a figure that rules decide, unless its source rounded it further.
 const MOVES_MAX: f64 = 0.02;
@@ -12,8 +11,8 @@ const WAITS: u64 = 200;
 
 /// Decides what determines a row. Rules do if its figure stays within 2 %, or within its source's rounding, on machines
 /// that obey the same rules and differ in their own properties: wake-ups that cost half or twice as much; near misses
-/// of an interrupt, or late steps of a timer, that never or always happen; and any of the published timers behind the
-/// interrupt. The cost of a read or a yield is always the machine's own. The published figures aren't used.
+/// of an interrupt, or late steps of a timer, that never or always happen; any of the published timers behind the
+/// interrupt; and, where other interrupts end a wait within its leeway, none of these or many. The cost of a read or a yield is always the machine's own. The published figures aren't used.
 ///
 /// # Errors
 /// What is wrong with the row or its machine.
@@ -30,8 +29,12 @@ pub fn decides(observation: &Observation) -> Result<Kind, String> {
     let chances = |share: &str| chances_of(observation, share);
     let mut machines = vec![(1.0, Vec::new()), (0.5, Vec::new()), (2.0, Vec::new())];
     machines.extend([(1.0, chances("0")?), (1.0, chances("1")?)]);
+    // Only Wine states that its tick ends no waits.
     if has(observation, "timers.timer-hz")? && !has(observation, "timers.tick-ends-waits")? {
         machines.extend(TIMERS.map(|timer| (1.0, timer.map(str::to_owned).to_vec())));
+    }
+    if has(observation, judge::OTHERS)? {
+        machines.extend(["0", "5000"].map(|hz| (1.0, vec![format!("{}={hz}", judge::OTHERS)])));
     }
     let mut figures = Vec::new();
     for (times, changes) in machines {
@@ -53,15 +56,6 @@ const TIMERS: [[&str; 2]; 4] = [
     ["timers.timer-hz=0", "timers.tick-shortest=500us"],
     ["timers.timer-hz=100000000", "timers.tick-shortest=510.8us"],
 ];
-
-/// Whether the machine of the row states that figure; only Wine states that its tick ends no waits.
-fn has(observation: &Observation, path: &str) -> Result<bool, String> {
-    Ok(figures_of(observation)?.figures.iter().any(|figure| figure.path == path))
-}
-
-fn figures_of(observation: &Observation) -> Result<Description, String> {
-    machines::describe(judge::name_of(observation)?, &observation.set).map_err(|error| error.to_string())
-}
 
 /// Changes that set each probability of the row's machine to this value.
 fn chances_of(observation: &Observation, share: &str) -> Result<Vec<String>, String> {

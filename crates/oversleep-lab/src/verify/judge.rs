@@ -80,14 +80,28 @@ pub(super) fn of_machines(
     Ok(Some(OfMachines { is_within, factor: allowed.factor, held_to }))
 }
 
-/// The part of a wait that the rules alone decide: the answer of the same machine where a wake-up takes no time.
+/// The interrupts of other programs, each of which ends a wait whose leeway has begun.
+pub(super) const OTHERS: &str = "timers.others-hz";
+
+/// The part of a wait that the rules alone decide: the answer of the same machine where a wake-up takes no time and, if other
+/// interrupts end waits, one comes at once.
 pub(super) fn rule_alone(
     observation: &Observation,
     question: &Question,
     without: Option<&str>,
 ) -> Result<Option<Answer>, String> {
-    let machine = varied(observation, without, 0.0, &[])?;
+    let at_once = has(observation, OTHERS)?.then(|| format!("{OTHERS}=1000000"));
+    let machine = varied(observation, without, 0.0, at_once.as_slice())?;
     Ok(ask(&machine, question).ok())
+}
+
+/// Whether the machine of the row states that figure.
+pub(super) fn has(observation: &Observation, path: &str) -> Result<bool, String> {
+    Ok(figures_of(observation)?.figures.iter().any(|figure| figure.path == path))
+}
+
+pub(super) fn figures_of(observation: &Observation) -> Result<Description, String> {
+    machines::describe(name_of(observation)?, &observation.set).map_err(|error| error.to_string())
 }
 
 /// The machine of a row with the cost of wake-ups multiplied, and other changes.

@@ -34,6 +34,7 @@ mod sources;
 mod statements;
 mod value;
 mod varied;
+mod versions;
 
 use oversleep_system::SharedPlatform;
 

@@ -9,6 +9,7 @@ use super::profile::Profile;
 use super::rate::RATE;
 use super::sources::BY_USER;
 use super::value::{Stated, Value};
+use super::versions;
 use crate::sim::systems::{SYSTEMS, System};
 
 /// The system of a machine.
@@ -49,7 +50,7 @@ impl Profile {
         let source = "set by the user".to_owned();
         self.drawn.remove(path);
         self.stated.insert(path.to_owned(), Stated { value, written, source_id: BY_USER.to_owned(), source });
-        Ok(())
+        if versions::DECIDE.contains(&path) { self.follow_version() } else { Ok(()) }
     }
 
     /// Whether a change of that parameter has an effect on this machine.

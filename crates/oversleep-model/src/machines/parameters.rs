@@ -85,6 +85,11 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "timers.one-shot-slack" on "windows": Span =>
         "How much later a timer may end, where waits are those of a host with timer slack (Wine).",
     "timers.grid-p-late": Share => "Share of one-shot timers that end one grid step late.",
+    "timers.others-hz": Integer =>
+        "Interrupts per second on a CPU that have nothing to do with the program's waits. Each ends the waits whose slack or \
+         leeway has begun.",
+    "timers.counter" on "windows": Word(&["tsc", "hpet", "acpi-pm"]) =>
+        "The counter behind QueryPerformanceCounter. With the system's version it decides the frequency.",
     "timers.tiers" on "macos": Tiers =>
         "Latency tiers, a thread's own first: the name, the right shift of the request, and the longest delay.",
     "timers.kernel-tier" on "macos": Tiers =>

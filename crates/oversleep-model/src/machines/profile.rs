@@ -204,7 +204,8 @@ impl Profile {
                 let path = format!("{room}.{key}");
                 // Excluding a source must not change the identity of a machine.
                 let is_identity = matches!(room.as_str(), "machine" | "cpus" | "facts" | "frequencies" | "since");
-                let without = without.filter(|_| !is_identity && path != "scheduler.policy");
+                let without =
+                    without.filter(|_| !is_identity && !["scheduler.policy", "timers.counter"].contains(&&*path));
                 let figure = read_entry(&path, entry, &file.sources, without);
                 let figure = figure.map_err(|why| malformed(format!("'{path}': {why}")))?;
                 if let Some(figure) = figure {
@@ -214,7 +215,9 @@ impl Profile {
             }
         }
         let (name, without) = (name.to_owned(), without.map(str::to_owned));
-        Ok(Profile { name, title: file.title, stated, drawn, without, changes: Vec::new() })
+        let mut profile = Profile { name, title: file.title, stated, drawn, without, changes: Vec::new() };
+        profile.follow_version().map_err(malformed)?;
+        Ok(profile)
     }
 }
 

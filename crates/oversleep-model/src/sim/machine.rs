@@ -197,7 +197,8 @@ impl WaitModel {
             }
             _ => {
                 let due = now + self.rounded(requested);
-                self.expiry(timing, grid, thread, (now, due), self.tolerance_ns, happens).hard
+                let expiry = self.expiry(timing, grid, thread, (now, due), self.tolerance_ns, happens);
+                timing.beside_others(expiry, || random.unit()).hard
             }
         }
     }

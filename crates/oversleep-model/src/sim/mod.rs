@@ -19,7 +19,8 @@
 //! - **When a wait ends** (`oversleep-system/src/rules/`, `sim/waits.rs`). The wait's `SlackRule` decides: thread slack,
 //!   slack or a share of the timeout, the scheduler's tick on the steps of the timer wheel, the grid of the timer
 //!   interrupt, the grid of a one-shot timer, or a share by service class. Then come the cost of waking up, the exit from
-//!   the idle state, and what the wait itself adds. Timers of one CPU that may end at an interrupt end with it.
+//!   the idle state, and what the wait itself adds. Timers of one CPU that may end at an interrupt end with it; where other programs' interrupts
+//!   matter, they come at random at a stated rate (`timers.others-hz`).
 //! - **The tick** (`rules/tick.rs`, `sim/resolution.rs`). Requests of this process and of neighbours are granted on the
 //!   timer's grid, and the hardware uses the shortest. A process sees the hardware's tick or, if a request reaches only
 //!   the process that made it, a multiple near the default. A wait ends at the first tick that is not early (`base =
@@ -28,8 +29,7 @@
 //!   a step. The kernel knows what a clock shows until its next step, so it works out bursts of reads in between at once.
 //!
 //! A resolution request affects later waits, not the one in progress. Not modelled: CPU quotas, memory and caches (so no
-//! load of that kind), clock rates and heat, the speed of efficiency cores, timers of other processes, suspend, and the
-//! library's own clock. The library's sleep, pacer and parker run on a model as they are: their algorithm (`algorithm/`
+//! load of that kind), clock rates and heat, the speed of efficiency cores, suspend, and the library's own clock. The library's sleep, pacer and parker run on a model as they are: their algorithm (`algorithm/`
 //! of `oversleep`) asks a `Machine` for time and waits, which `library_waits.rs` of `oversleep-measure` makes of a
 //! platform.
 
@@ -59,7 +59,7 @@ use oversleep_record::{FactName, Nanos, Unavailable};
 use oversleep_system::runtime_calls::CallWait;
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, SharedPlatform, Splitter,
-    SwitchIn, ThreadHandle, Tunable, Wait,
+    SwitchIn, ThreadHandle, Tunable, Wait, split_mix,
 };
 
 use kernel::{Kernel, Model};
@@ -89,11 +89,13 @@ pub struct Sim {
 }
 
 impl Sim {
-    /// Starts the machine at virtual time zero. The calling thread is its first thread.
+    /// Starts the machine. The calling thread is its first thread. Virtual time begins at zero with the first seed, and with
+    /// any other somewhere in the first second: as on a real machine, a program begins anywhere between two ticks.
     pub fn start(machine: Machine) -> Arc<Sim> {
         let machine = Arc::new(machine);
         let kernel = Kernel::new(Model {
             seed: machine.seed,
+            starts_at: starts_at(machine.seed),
             cpu_count: machine.cpus.len() as u32,
             scheduler: machine.scheduler.clone(),
             timing: machine.timing.clone(),
@@ -114,6 +116,12 @@ impl Sim {
             machine,
         })
     }
+}
+
+/// When virtual time begins: at zero with the first seed, 1.
+fn starts_at(seed: u64) -> Nanos {
+    let scattered = split_mix::mixed(seed.wrapping_sub(1)) % 1_000_000_000;
+    Nanos(i64::try_from(scattered).unwrap_or(0))
 }
 
 impl Platform for Sim {

@@ -165,9 +165,10 @@ impl Shared {
                 Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
             }
             Overshoot::ByRule => {
-                let grid = kernel.process_grid(state);
+                let grid = kernel.served_grid(state);
                 let happens = |probability| kernel.random.happens(probability);
                 let expiry = self.model.expiry(kernel.timing(), grid, &thread, (now, due), tolerance, happens);
+                let expiry = kernel.timing().beside_others(expiry, || kernel.random.unit());
                 let expiry = if state.leaves_cpu_idle() { expiry } else { kernel.or_at_tick(expiry) };
                 Sleep { expiry, wake: self.wake_cost(state, &thread, due - now) }
             }

@@ -46,13 +46,13 @@ pub fn by_tick(tick: &Tick, requester: Requester, hardware: Nanos, own: Nanos) -
         format!("interrupts come every {hardware}{because}")
     } else {
         let nth = ordinal(own.0 / hardware.0.max(1));
-        let disputed = match DISPUTED_RANGE.contains(&hardware) {
-            true => "; for neighbours at 4 to 8 ms, published figures differ by one such interrupt",
+        let uneven = match tick.is_uneven(hardware, own) {
+            true => " in the mean; beside a neighbour at 4 to 8 ms, many waits take one such interrupt less or more",
             false => "",
         };
         format!(
             "interrupts come every {hardware} because another process requests it, but this process, which has no \
-             request that counts, is served only at every {nth} one, once every {own}{disputed}"
+             request that counts, is served only at every {nth} one, once every {own}{uneven}"
         )
     };
     let chance = if tick.p_two_tick < 1.0 {
@@ -64,11 +64,19 @@ pub fn by_tick(tick: &Tick, requester: Requester, hardware: Nanos, own: Nanos) -
     format!("{from}; {served}{chance}")
 }
 
-/// In this range, measurements of a process without a request beside a neighbour vary between two multiples.
-const DISPUTED_RANGE: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(4)..=Nanos::from_millis(8);
-
 /// Why a wait that the timer interrupt doesn't decide ends when it does.
 pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span: Nanos) -> String {
+    let expiry = timing.expiry(rule, thread, Nanos::ZERO, span, |_| false);
+    match timing.others_hz {
+        hz if hz > 0 && expiry.hard > expiry.soft => {
+            let others = "; an interrupt of something else ends it earlier, and";
+            format!("{}{others} {hz} come in a second", by_own_timer(timing, rule, thread, span))
+        }
+        _ => by_own_timer(timing, rule, thread, span),
+    }
+}
+
+fn by_own_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span: Nanos) -> String {
     let exact = "the wait has a timer of its own and ends when it is due; then the thread has to wake up";
     match rule {
         SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare | SlackRule::ClassShare if thread.is_real_time => {
@@ -91,6 +99,10 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
         SlackRule::Tick => {
             let (tick, step) = (timing.wheel_ns, wheel_step(timing.wheel_ns, span));
             match step > tick {
+                _ if timing.wheel_from_last_tick => format!(
+                    "the span is rounded up to scheduler ticks of {tick} and counts from the last one, so the wait can end \
+                     up to one tick early"
+                ),
                 true => format!(
                     "the span is rounded up to scheduler ticks of {tick}, and the wait ends at the next step of the timer \
                      wheel, which keeps timeouts of that length in steps of {step}"
@@ -180,8 +192,7 @@ mod tests {
         assert!(beside(two, sixteen).contains("served only at every 8th one, once every 16 ms"));
         assert!(beside(Nanos(499_200), Nanos(15_475_200)).contains("only at every 31st one, once every 15.5 ms"));
         assert!(
-            beside(Nanos::from_millis(6), Nanos::from_millis(12))
-                .ends_with("published figures differ by one such interrupt")
+            beside(Nanos::from_millis(6), Nanos::from_millis(12)).ends_with("take one such interrupt less or more")
         );
         assert!(beside(two, two).ends_with("interrupts come every 2 ms because another process requests it"));
         assert!(by_tick(&tick(), Requester::This, two, two).ends_with("every 2 ms, as this process requests"));
@@ -214,6 +225,8 @@ mod tests {
             tick: None,
             one_shot: OneShot { aligned_max_ns: Nanos::ZERO, ..super::super::one_shot::tests::grid() },
             wheel_ns: Nanos::from_millis(4),
+            wheel_from_last_tick: false,
+            others_hz: 0,
             tiers: vec![Tier { name: "unspecified".to_owned(), shift: 2, max_ns: Nanos::from_millis(5) }],
             kernel_tier: None,
         };
@@ -229,6 +242,11 @@ mod tests {
             by_timer(&napping, SlackRule::ClassShare, &thread, Nanos(1))
                 .contains("at most 10 s (a program in App Nap)")
         );
+        let busy = Timing { others_hz: 320, ..timing.clone() };
+        let by_class = by_timer(&busy, SlackRule::ClassShare, &thread, Nanos::from_millis(1));
+        assert!(by_class.ends_with("ends it earlier, and 320 come in a second"), "{by_class}");
+        let old = Timing { wheel_from_last_tick: true, ..timing.clone() };
+        assert!(by_timer(&old, SlackRule::Tick, &thread, Nanos(1)).ends_with("up to one tick early"));
         assert!(sentence(SlackRule::None, &thread).contains("multiple of 500 µs"));
         let due = OneShot { ends_when_due: true, p_late: 0.05, ..timing.one_shot };
         let older = Timing { one_shot: due, ..timing.clone() };

@@ -65,7 +65,17 @@ pub struct Tier {
     pub max_ns: Nanos,
 }
 
+/// From this shift on, the kernel ends such timers with no other interrupt: `latency_tier_rate_limited` of the last two
+/// tiers, which only programs in App Nap have, in
+/// <https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/i386/i386_timer.c>.
+const RATE_LIMITED_FROM: i32 = -15;
+
 impl Tier {
+    /// Whether its timers take their whole leeway, whatever other interrupts come meanwhile.
+    pub fn is_rate_limited(&self) -> bool {
+        self.shift <= RATE_LIMITED_FROM
+    }
+
     /// The leeway of a wait of that span.
     #[inline]
     pub fn leeway(&self, span: Nanos) -> Nanos {

@@ -50,6 +50,14 @@ pub enum Reach {
     Requesters,
 }
 
+/// Periods of neighbours beside which a process without a request is served unevenly: measurements of Sleep(1) on Windows 10
+/// 2004 are noisy there and without noise from 9 ms on.
+/// <https://randomascii.wordpress.com/2020/10/04/windows-timer-resolution-the-great-rule-change/>.
+const UNEVEN_RANGE: std::ops::RangeInclusive<Nanos> = Nanos(3_900_000)..=Nanos::from_millis(8);
+/// Share of waits served a tick sooner, and of those served one later: more than those at the mean, which is not the most
+/// frequent delay.
+const UNEVEN_SHARE: f64 = 0.35;
+
 impl Tick {
     /// When a wait of `span` that is entered `now` ends on this process's grid, with a tolerated delay of `tolerance`.
     /// `happens` draws whether an event of that probability happens.
@@ -105,6 +113,23 @@ impl Tick {
         // For a short period the nearest multiple; for a long one the largest multiple that does not exceed the default.
         let multiple = if period <= 2_000_000 { (default + period / 2) / period } else { default / period };
         Nanos(period * multiple.max(1))
+    }
+
+    /// Whether a process without a request is served unevenly while the hardware has that period and the process the other:
+    /// at neighbours' periods of 4 to 8 ms measured delays vary by a tick of the hardware, and at 7 ms the mean of two ticks
+    /// is not the most frequent one.
+    pub fn is_uneven(&self, hardware: Nanos, own: Nanos) -> bool {
+        self.reach == Reach::Requesters && UNEVEN_RANGE.contains(&hardware) && own >= hardware + hardware
+    }
+
+    /// How many ticks of the hardware later an uneven wait is served than usual, for a random number from 0 up to but
+    /// excluding 1. Sooner is as frequent as later, so the mean stays.
+    pub fn uneven_by(&self, unit: f64) -> i64 {
+        match unit {
+            sooner if sooner < UNEVEN_SHARE => -1,
+            later if later >= 1.0 - UNEVEN_SHARE => 1,
+            _ => 0,
+        }
     }
 
     /// The duration of back-to-back waits of that span at the default period, each entered right after a tick: if near
@@ -198,6 +223,19 @@ pub(super) mod tests {
             assert_eq!(period(hardware), hardware * multiple);
         }
         assert_eq!(period(15_625_000), 15_625_000);
+    }
+
+    #[test]
+    fn beside_a_neighbour_at_4_to_8_ms_a_process_is_served_unevenly() {
+        let reached = tick();
+        let lazy = Tick { reach: Reach::Requesters, ..reached.clone() };
+        let uneven = |tick: &Tick, ms: i64| {
+            let hardware = Nanos::from_millis(ms);
+            tick.is_uneven(hardware, tick.period_without_request(hardware))
+        };
+        assert_eq!([2, 4, 6, 7, 8, 9].map(|ms| uneven(&lazy, ms)), [false, true, true, true, false, false]);
+        assert!(!uneven(&reached, 6));
+        assert_eq!([0.0, 0.3, 0.4, 0.6, 0.7, 0.99].map(|unit| lazy.uneven_by(unit)), [-1, -1, 0, 0, 1, 1]);
     }
 
     #[test]

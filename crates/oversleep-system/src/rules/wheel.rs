@@ -12,6 +12,13 @@ pub fn wheel_end(tick: Nanos, now: Nanos, span: Nanos) -> Nanos {
     Nanos(((expires >> shift) + 1) << shift) * tick.0
 }
 
+/// When such a timeout ended before Linux 4.8: after whole ticks counted from the last one, so that it could end up to one
+/// tick early. The wheel kept every tick apart (`__internal_add_timer`), and `schedule_timeout` added none.
+pub fn old_wheel_end(tick: Nanos, now: Nanos, span: Nanos) -> Nanos {
+    let ticks = (span.round_up_to(tick).0 / tick.0).max(1);
+    tick * (now.0.div_euclid(tick.0) + ticks)
+}
+
 /// The granularity of the wheel for a timeout of that length.
 pub fn wheel_step(tick: Nanos, span: Nanos) -> Nanos {
     let ticks = span.round_up_to(tick).0 / tick.0.max(1);
@@ -36,5 +43,8 @@ mod tests {
         let end = wheel_end(tick, Nanos(4_000_001), Nanos::from_millis(300));
         assert_eq!(end, Nanos::from_millis(320));
         assert_eq!(wheel_end(tick, Nanos(4_000_001), Nanos::from_millis(1)), Nanos::from_millis(12));
+        for (ms, end_ms) in [(1, 8), (4, 8), (5, 12), (300, 304)] {
+            assert_eq!(old_wheel_end(tick, Nanos(4_000_001), Nanos::from_millis(ms)), Nanos::from_millis(end_ms));
+        }
     }
 }

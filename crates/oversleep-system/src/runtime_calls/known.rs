@@ -15,7 +15,7 @@ macro_rules! files {
 
 /// Published ones by language, then measured ones.
 const FILES: &[(&str, &str)] = files! {
-    "calls", "java", "dotnet", "go", "python", "node", "rust", "cpp", "libraries", "free-pascal", "erlang", "browsers",
+    "calls", "java", "dotnet", "go", "go-older", "python", "node", "rust", "cpp", "libraries", "free-pascal", "erlang", "browsers",
     "measured",
 };
 

@@ -151,7 +151,9 @@ pub enum Holds {
     UnlessTens,
     /// Always, because its library holds it from its start to its end.
     Always,
-    /// While it waits for less than 60 ms, on a system without high-resolution timers.
+    /// While it waits for less than 60 ms.
+    Short,
+    /// The same, on a system without high-resolution timers.
     ShortWithoutHighResolution,
 }
 

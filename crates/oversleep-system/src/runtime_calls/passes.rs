@@ -105,7 +105,7 @@ impl Passes<'_> {
             Holds::Nothing => false,
             Holds::UnlessTens => span.0 % Nanos::from_millis(10).0 != 0,
             Holds::Always => true,
-            Holds::ShortWithoutHighResolution => span < Nanos::from_millis(60),
+            Holds::Short | Holds::ShortWithoutHighResolution => span < Nanos::from_millis(60),
         };
         is_held.then_some(HELD)
     }

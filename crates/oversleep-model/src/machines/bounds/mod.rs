@@ -92,6 +92,7 @@ pub(super) const BOUNDS: &[Bounds] = bounds! {
     // A request can be of any length.
     "timers.grid-aligned-most": Span(ZERO, HOUR) => "no figure is longer than an hour",
     "timers.one-shot-slack": Span(ZERO, secs(1)) => "the hosts of Wine have a timer slack of 50 \u{b5}s (prctl(2))",
+    "timers.others-hz": Number(0, 1_000_000, "interrupts per second") => "a CPU handles an interrupt in microseconds",
     // osfmk/i386/i386_timer.c of XNU.
     "timers.tiers": Span(ZERO, secs(100)) => "the longest delay of macOS is 10 s",
     "timers.kernel-tier": Span(ZERO, secs(100)) => "the longest delay of macOS is 10 s",

@@ -42,7 +42,7 @@ pub(super) fn stated(
                 set(FactName::TimerWindowHidden, FactValue::Flag(true));
             }
             set(FactName::TimerRequestsPerProcess, FactValue::Flag(tick.reach == Reach::Requesters));
-            let has_it = figures.missing("waitable-timer-high-resolution").is_none();
+            let has_it = figures.missing("waitable-timer-high-resolution", "").is_none();
             set(FactName::TimerHighResolution, FactValue::Flag(has_it));
             set(FactName::QpcFrequencyHz, FactValue::Integer(figures.integer("frequencies.qpc")));
         }

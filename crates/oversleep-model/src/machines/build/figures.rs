@@ -6,7 +6,7 @@ use oversleep_system::ClockInfo;
 use crate::machines::profile::Profile;
 use crate::machines::sources::{ASSUMED, BY_USER};
 use crate::machines::value::Value;
-use crate::machines::{MachineError, evidence};
+use crate::machines::{MachineError, evidence, versions};
 use crate::sim::Spread;
 use crate::sim::systems::System;
 
@@ -80,10 +80,13 @@ impl Figures<'_> {
         self.0.stated.get(path).is_some_and(|stated| stated.source_id == BY_USER)
     }
 
-    /// Why the machine doesn't have the clock or wait with that name.
-    pub(super) fn missing(&self, name: &str) -> Option<Unavailable> {
+    /// Why the machine doesn't have the clock, wait or hand-off with that name, which came with that version of its system.
+    pub(super) fn missing(&self, name: &str, since: &str) -> Option<Unavailable> {
         match self.value(&format!("since.{name}")) {
             Some(Value::Text(needs)) => Some(Unavailable::TooOld { needs: needs.clone() }),
+            _ if versions::is_older(self.text(versions::RELEASE), since) => {
+                Some(Unavailable::TooOld { needs: since.to_owned() })
+            }
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ use oversleep_system::{ClockInfo, Cpu, CpuKind, Follows, WaitInfo};
 use super::MachineError;
 use super::bounds::{self, check_clock};
 use super::profile::Profile;
+use super::versions;
 use crate::sim::systems::{SYSTEMS, System};
 use crate::sim::{
     ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing, WaitModel, Wake,
@@ -62,7 +63,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         yield_cost: figures.spread("wake.yield"),
         clocks,
         waits: system.waits().map(|info| wait(&figures, &timing, info)).collect(),
-        handoffs: system.handoffs().iter().map(|info| (info, figures.missing(info.name))).collect(),
+        handoffs: system.handoffs().iter().map(|info| (info, figures.missing(info.name, info.since))).collect(),
         runtime_calls: Vec::new(),
         tunables: system.tunables().collect(),
         facts: facts::stated(&figures, &timing, count, seed)?,
@@ -122,6 +123,12 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
             aligned_max_ns: figures.span("timers.grid-aligned-most"),
         },
         wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
+        // WSL 1 shows a version of Linux, and has none of its code.
+        wheel_from_last_tick: is_linux
+            && figures.text("facts.virtualisation.wsl") != "wsl1"
+            && versions::release(figures.text(versions::RELEASE))
+                .is_some_and(|release| release < versions::STEPPED_WHEEL),
+        others_hz: u32::try_from(figures.integer("timers.others-hz")).unwrap_or(0),
         tiers: tiers(figures, "timers.tiers"),
         kernel_tier: tiers(figures, "timers.kernel-tier").pop(),
     })
@@ -207,7 +214,7 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, system: System
         frequency_hz,
         drift_ppm: 0,
         skew_ns: Nanos::ZERO,
-        unavailable: figures.missing(name),
+        unavailable: figures.missing(name, info.since),
         info,
     };
     match check_clock(&clock, system.reference_clock()) {
@@ -230,7 +237,7 @@ fn wait(figures: &Figures<'_>, timing: &Timing, info: &WaitInfo) -> WaitModel {
         tolerance_ns: figures.span(&format!("tolerance.{name}")),
         grid_ns,
         raises_to_ns: (raises > Nanos::ZERO).then_some(raises),
-        unavailable: figures.missing(name),
+        unavailable: figures.missing(name, info.since),
         ..WaitModel::by_rule(info.clone())
     }
 }

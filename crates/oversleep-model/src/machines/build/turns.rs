@@ -5,19 +5,9 @@ use oversleep_record::Nanos;
 use super::Figures;
 use crate::machines::MachineError;
 use crate::machines::value::Value;
+use crate::machines::versions;
 use crate::sim::systems::System;
 use crate::sim::{Scheduler, SchedulerKind, Starving};
-
-/// The Linux version since which a thread that yields under EEVDF gives up what is left of its slice: yield_task_fair in
-/// kernel/sched/fair.c.
-const YIELD_FORFEITS: (u32, u32) = (6, 18);
-
-/// The version of a machine's kernel; 0.0 if it states none.
-fn release(figures: &Figures<'_>) -> (u32, u32) {
-    let Some(Value::Text(release)) = figures.value("facts.kernel.release") else { return (0, 0) };
-    let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
-}
 
 pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Scheduler, MachineError> {
     let kind = figures.text("scheduler.kind");
@@ -27,6 +17,7 @@ pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Schedul
         _ => 1,
     };
     let slice_ns = figures.span("scheduler.slice") * times;
+    let release = versions::release(figures.text(versions::RELEASE));
     let policies = system.policies();
     let first = policies.first().map(|policy| (policy.name.clone(), policy.priority.0.max(0)));
     let initial = match figures.value("scheduler.policy") {
@@ -44,7 +35,7 @@ pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Schedul
             _ => SchedulerKind::Fair,
         },
         slice_ns,
-        yield_forfeits: kind == "eevdf" && release(figures) >= YIELD_FORFEITS,
+        yield_forfeits: kind == "eevdf" && release.is_some_and(|release| release >= versions::YIELD_FORFEITS),
         preempt_delay: figures.spread("scheduler.preempt-delay"),
         wake_cpu_ns: figures.span("scheduler.wake-cpu").max(Nanos::ZERO),
         starving: Starving {

@@ -176,19 +176,22 @@ impl Kernel {
         self.make_ready(state, slot, since);
     }
 
-    /// Fires the other timers of a CPU that may end by the time of an interrupt.
+    /// Fires the other timers of a CPU that may end by the time of an interrupt, in the order of their latest ends and up to
+    /// the first that may not end yet: `__hrtimer_run_queues` in kernel/time/hrtimer.c, `timer_queue_expire` in XNU's
+    /// osfmk/kern/timer_call.c.
     fn fire_with(&self, state: &mut State, fired: Slot, at: Nanos) {
         let cpu = state.threads[fired].cpu;
-        for index in 0..state.live.len() {
-            let slot = state.live[index];
-            let thread = &mut state.threads[slot];
-            if slot == fired || thread.cpu != cpu {
-                continue;
+        let pending = |state: &State, slot: Slot| match (&state.threads[slot].phase, state.threads[slot].cpu == cpu) {
+            (Phase::Asleep { expiry, since: None, shares: false, .. }, true) if slot != fired && at < expiry.hard => {
+                Some((expiry.hard, slot, expiry.soft))
             }
-            if let Phase::Asleep { at: due, expiry, wake, since: None, shares } = &mut thread.phase
-                && expiry.soft <= at
-                && at < expiry.hard
-            {
+            _ => None,
+        };
+        while let Some((_, slot, soft)) = state.live.iter().filter_map(|&slot| pending(state, slot)).min() {
+            if soft > at {
+                break;
+            }
+            if let Phase::Asleep { at: due, expiry, wake, shares, .. } = &mut state.threads[slot].phase {
                 *due = self.now().max(at + *wake);
                 expiry.hard = at;
                 *shares = true;

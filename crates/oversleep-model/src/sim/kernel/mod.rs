@@ -60,6 +60,8 @@ impl Drop for Here {
 /// The parts of a machine that the event loop needs.
 pub(super) struct Model {
     pub seed: u64,
+    /// The time at which the first thread begins: where it is between two ticks, and within a step of a timer's grid.
+    pub starts_at: Nanos,
     pub cpu_count: u32,
     pub scheduler: Scheduler,
     pub timing: Timing,
@@ -83,6 +85,8 @@ pub(super) struct Kernel {
     cpu: AtomicU32,
     /// The part of the cost of clock reads below whole nanoseconds.
     spare_ps: AtomicU64,
+    /// How many ticks later the next wait is served that is uneven ([`Kernel::served_grid`]).
+    uneven_owed: AtomicI64,
     pub(super) random: Random,
     pub(super) hardware_grid: HardwareGrid,
     model: Model,
@@ -101,16 +105,18 @@ pub(super) struct Sleep {
 impl Kernel {
     pub(super) fn new(model: Model) -> Arc<Kernel> {
         let tick_period = model.timing.tick.as_ref().map_or(Nanos::ZERO, |tick| tick.default_ns);
-        let state = State::new(model.cpu_count, model.scheduler.initial(), model.timing.default_slack_ns);
+        let (initial, slack) = (model.scheduler.initial(), model.timing.default_slack_ns);
+        let state = State::new(model.cpu_count, initial, slack, model.starts_at);
         let kernel = Arc::new(Kernel {
             id: NEXT_KERNEL.fetch_add(1, Ordering::Relaxed),
-            now: AtomicI64::new(0),
+            now: AtomicI64::new(model.starts_at.0),
             computing_horizon: AtomicI64::new(0),
             waiting_horizon: AtomicI64::new(0),
             cpu_time_base: AtomicI64::new(0),
             others_cpu_time: AtomicI64::new(0),
             cpu: AtomicU32::new(0),
             spare_ps: AtomicU64::new(0),
+            uneven_owed: AtomicI64::new(0),
             random: Random::seeded(model.seed),
             hardware_grid: HardwareGrid::new(tick_period),
             model,

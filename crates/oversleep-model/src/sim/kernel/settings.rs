@@ -1,5 +1,7 @@
 //! Settings that threads and the process may change.
 
+use std::sync::atomic::Ordering;
+
 use oversleep_record::Nanos;
 use oversleep_system::SlackRule;
 use oversleep_system::rules::{Expiry, Grid, SleepingThread};
@@ -7,6 +9,12 @@ use oversleep_system::rules::{Expiry, Grid, SleepingThread};
 use super::Kernel;
 use super::state::{Slot, State};
 use crate::sim::scheduler::Standing;
+
+/// Share of waits that may be the first of such a pair: the others are second ones, which take no chance. Of all waits, as many
+/// are then uneven as [`Tick::uneven_by`] makes of these.
+///
+/// [`Tick::uneven_by`]: oversleep_system::rules::Tick::uneven_by
+const FIRST_OF_PAIRS: f64 = 1.0 / 1.3;
 
 /// Timers of a thread with a fixed priority are delayed as in the second tier, tier-0, whatever the thread's class.
 const FIXED_TIER: usize = 1;
@@ -113,6 +121,26 @@ impl Kernel {
         let mut state = self.lock();
         state.arbiter.requests.release(number);
         state.arbiter.arbitrate(tick, &self.hardware_grid, self.now());
+    }
+
+    /// The grid on which the next wait of this process ends: beside a neighbour in the range of [`Tick::is_uneven`] it is
+    /// served a tick sooner or later than at the usual multiple, counted from the last tick, and the next one the other way.
+    pub(in crate::sim) fn served_grid(&self, state: &State) -> Option<Grid> {
+        let (tick, hardware) = (self.tick()?, self.hardware_grid.grid());
+        let usual = self.process_grid(state)?;
+        if !tick.is_uneven(hardware.period, usual.period) {
+            return Some(usual);
+        }
+        let by = match self.uneven_owed.swap(0, Ordering::Relaxed) {
+            0 if self.random.happens(FIRST_OF_PAIRS) => {
+                let by = tick.uneven_by(self.random.unit());
+                self.uneven_owed.store(-by, Ordering::Relaxed);
+                by
+            }
+            owed => owed,
+        };
+        let period = usual.period + hardware.period * by;
+        Some(Grid { origin: hardware.at_or_before(self.now()), period })
     }
 
     /// The grid on which this process's waits end.

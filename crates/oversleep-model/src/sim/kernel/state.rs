@@ -189,8 +189,8 @@ pub(in crate::sim) struct State {
 
 impl State {
     /// One thread on CPU 0; its slice is renewed when another one wants that CPU.
-    pub(super) fn new(cpu_count: u32, standing: Standing, slack: Nanos) -> State {
-        let first = Thread::new(Phase::OnCpu { since: Nanos::ZERO, slice_end: Nanos::ZERO }, standing, slack);
+    pub(super) fn new(cpu_count: u32, standing: Standing, slack: Nanos, now: Nanos) -> State {
+        let first = Thread::new(Phase::OnCpu { since: now, slice_end: now }, standing, slack);
         let mut cpus = vec![None; cpu_count.max(1) as usize];
         cpus[0] = Some(0);
         let cpu_shares = vec![Nanos::ZERO; cpus.len()];
