@@ -106,7 +106,7 @@ fn every_form_passes_fails_and_is_undecided() {
         (
             "many.json",
             "nanosleep(1ms).p99 < 1ms",
-            "it takes 10 rounds of 100 values, and 5 of its 5 have as many; measure",
+            "it takes 10 rounds of 100 values, and 5 of its 5 rounds have as many; measure",
         ),
     ] {
         let text = home.run(["assert", file, assertion]).stdout;
