@@ -44,17 +44,9 @@ pub(crate) fn in_registry_names(lab: &Laboratory, question: &Question) -> Result
                 translation = records::sentence(&lab.platform, call, name, *request);
                 call.info().name.clone_into(name);
             }
-            // `sleep` means the simplest sleep; without this, it would find a wait whose call begins with that word.
-            (None, None) if name.eq_ignore_ascii_case("sleep") => {
-                if let Some(found) = platform.simplest(Family::Sleep) {
-                    found.info().name.clone_into(name);
-                }
-            }
             _ => {
-                // A composed wait has no call of its own: its description begins with another wait's call.
-                let library = library_waits(platform).iter();
-                if let Some(found) = by_name(platform.waits().iter().chain(library).map(AsRef::as_ref), name) {
-                    found.info().name.clone_into(name);
+                if let Some(found) = wait_called(platform, name) {
+                    found.clone_into(name);
                 }
             }
         },
@@ -78,6 +70,17 @@ pub(crate) fn beneath(platform: &SharedPlatform, question: &Question) -> Option<
         None => conditions,
     };
     Some(Question { subject, conditions, ..question.clone() })
+}
+
+/// The registry name of the platform's wait, or the library's, that is called so.
+pub(crate) fn wait_called(platform: &dyn Platform, name: &str) -> Option<&'static str> {
+    // `sleep` means the simplest sleep; without this, it would find a wait whose call begins with that word.
+    if of_system(platform, name).is_none() && name.eq_ignore_ascii_case("sleep") {
+        return platform.simplest(Family::Sleep).map(|wait| wait.info().name);
+    }
+    // A composed wait has no call of its own: its description begins with another wait's call.
+    let library = library_waits(platform).iter();
+    by_name(platform.waits().iter().chain(library).map(AsRef::as_ref), name).map(|wait| wait.info().name)
 }
 
 /// The platform's or a composed wait of that registry name.

@@ -12,8 +12,8 @@ mod spans;
 mod versions;
 
 pub use answer::{Answer, Cited, Meaning, NoAnswer};
-pub(crate) use calls::{beneath, in_registry_names};
+pub(crate) use calls::{beneath, in_registry_names, wait_called};
 pub use help::{Help, advise, helps};
 pub use measured::ask;
-pub use question::{Question, QuestionError, Subject, setting};
+pub use question::{Question, QuestionError, REQUEST_MAX, Subject, setting};
 pub use versions::{Versions, versions};
