@@ -3,7 +3,6 @@
 //! are fast there.
 
 use oversleep_model::Source;
-use oversleep_model::sim::ClockModel;
 use oversleep_system::WaitInfo;
 use oversleep_system::runtime_calls::{self, Caller, Host, OnLinux, Passes, Record, find};
 use oversleep_system::waits::{PACER, PARK_UNTIL, SLEEP_UNTIL};
@@ -210,10 +209,8 @@ impl Plan {
     /// What is passed on by a program that doesn't look at a clock itself whether the call's time is up, and that clock, if
     /// it moves in steps.
     fn waiting_again(&self, record: &'static Record, passes: Passes<'static>) -> (Passes<'static>, Option<Stepped>) {
-        let clock = |name: &str| {
-            let is_it = |clock: &&ClockModel| clock.info.name == name && clock.unavailable.is_none();
-            self.machine.clocks.iter().find(is_it)
-        };
+        // A runtime reads it, even if programs have no function for that.
+        let clock = |name: &str| self.machine.clocks.iter().find(|clock| clock.info.name == name);
         let Some(first) = record.due_clock(passes.wait != record.wait).and_then(clock) else { return (passes, None) };
         let slow = record.with_slow_counter.as_ref().filter(|slow| first.frequency_hz < slow.below_hz);
         let due_by = slow.map_or(Some(first), |slow| clock(&slow.due_by));

@@ -195,7 +195,7 @@ mod tests {
             ("windows-11", "parkNanos(1999us)", "LockSupport.parkNanos@java-8-and-later(1.999ms)", "2 ms becomes 1 ms"),
             ("windows-11", "Thread.sleep(1ms)", "Thread.sleep@java-21-and-later(1ms)", "holds 1 ms meanwhile"),
             ("windows-11", "Thread.sleep@java-17(1ms)", "Thread.sleep@java-14-to-20(1ms)", "holds 1 ms meanwhile"),
-            ("windows-11", "Thread.Sleep(1ms)", "Thread.Sleep@dotnet-5-to-8(1ms)", "of .NET"),
+            ("windows-11", "Thread.Sleep(1ms)", "Thread.Sleep@dotnet-5-to-10(1ms)", "of .NET"),
             ("windows-11", "time.sleep(1ms)", "time.sleep@python-3.11-and-later(1ms)", "CPython since 3.11"),
             (
                 "windows-7",
