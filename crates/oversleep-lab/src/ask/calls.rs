@@ -198,11 +198,12 @@ mod tests {
             ("windows-11", "Thread.Sleep(1ms)", "Thread.Sleep@dotnet-5-to-10(1ms)", "of .NET"),
             ("windows-11", "time.sleep(1ms)", "time.sleep@python-3.11-and-later(1ms)", "CPython since 3.11"),
             (
-                "windows-7",
+                "windows-8.1",
                 "time.sleep(1ms)",
                 "time.sleep@python-3.11-and-later(1ms)",
                 "calls SetWaitableTimer + WaitForSingleObject",
             ),
+            ("windows-7", "time.sleep(1ms)", "time.sleep@python-3.8(1ms)", "calls WaitForSingleObject"),
             ("windows-11", "time.Sleep(1ms)", "time.Sleep@go-1.23-and-later(1ms)", "Go since 1.23"),
             ("windows-11", "thread::sleep(1ms)", "thread::sleep@rust-1.75-and-later(1ms)", "Rust since 1.75"),
             ("windows-11", "sleep_for(1500us)", "std::this_thread::sleep_for@cpp(1.5ms)", "1.5 ms becomes 2 ms"),
