@@ -2,8 +2,8 @@
 
 use super::support::Home;
 
-/// What the command shows, its words separated by single spaces.
-fn shown(args: &[&str]) -> String {
+/// What the command prints, its words separated by single spaces.
+fn output(args: &[&str]) -> String {
     let ended = Home::new().run(args).fine();
     ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -22,18 +22,19 @@ fn a_span_of_days_is_measured_wherever_no_real_time_passes() {
         &["runtimes", "java", "--only", "parkNanos", "--request", "1440h", "--on", "linux-hz250"],
         &["check", "--only", "B5", "--quick", "--request", "2min", "--on", "macos-14-m1"],
     ] {
-        assert!(shown(args).contains("(modelled: "), "{args:?}");
+        assert!(output(args).contains("(modelled: "), "{args:?}");
     }
     let long = refused(&["waits", "sleep", "--request", "1440h", "--count", "3000", "--on", "windows-11"]);
     assert!(long.contains("more than 250 years; give a shorter --request or a smaller --count"), "{long}");
-    let tickers = shown(&["waits", "time.NewTicker", "--request", "90s", "--on", "windows-11"]);
+    let tickers = output(&["waits", "time.NewTicker", "--request", "90s", "--on", "windows-11"]);
     assert!(tickers.contains("time.Ticker@go-1.23-and-later 1 min 30 s"), "{tickers}");
 }
 
 #[test]
 fn waits_measures_the_version_that_is_named() {
-    let of =
-        |version: &str| shown(&["waits", "time.sleep", "--version", version, "--request", "1ms", "--on", "windows-11"]);
+    let of = |version: &str| {
+        output(&["waits", "time.sleep", "--version", version, "--request", "1ms", "--on", "windows-11"])
+    };
     assert!(of("3.10").contains("time.sleep@python-3.10"), "{}", of("3.10"));
     assert!(of("3.13").contains("time.sleep@python-3.11-and-later"), "{}", of("3.13"));
     let unknown = refused(&["waits", "time.sleep", "--version", "2.7", "--on", "windows-11"]);
@@ -49,9 +50,9 @@ fn what_can_be_asked_can_be_measured_by_the_same_name_or_the_message_says_by_whi
         ("WaitForSingleObject", "wait-for-single-object"),
         ("SDL_Delay", "SDL_Delay@sdl-3"),
     ] {
-        let measured = shown(&["waits", name, "--request", "1ms", "--on", "windows-11"]);
+        let measured = output(&["waits", name, "--request", "1ms", "--on", "windows-11"]);
         assert!(measured.contains(wait), "{name}: {measured}");
-        assert!(shown(&["ask", &format!("{name}(1ms)"), "--on", "windows-11"]).contains("1,000 values"), "{name}");
+        assert!(output(&["ask", &format!("{name}(1ms)"), "--on", "windows-11"]).contains("1,000 values"), "{name}");
     }
     for (name, command) in [
         ("oversleep", "`oversleep waits oversleep-sleep-until --on windows-11`"),
@@ -68,18 +69,18 @@ fn a_machine_that_is_too_old_for_a_version_says_so_and_answers_for_the_newest_th
     let needs = "Go needs Windows 10 from version 1.21 on (https://go.dev/doc/go1.21#ports), and this machine is older";
     for version in [&[][..], &["--version", "1.26"]] {
         let args = [&["ask", "time.Sleep(1)", "--on", "windows-7"], version].concat();
-        let answer = shown(&args);
+        let answer = output(&args);
         assert!(answer.contains("record R66") && answer.contains(needs), "{answer}");
         assert!(!answer.contains("R13"), "{answer}");
     }
-    let table = shown(&["runtimes", "go", "--request", "1ms", "--on", "windows-7"]);
+    let table = output(&["runtimes", "go", "--request", "1ms", "--on", "windows-7"]);
     assert!(table.contains("Versions that need a newer system are left out: Go needs Windows 10"), "{table}");
     assert!(!table.contains("1.23 and later"), "{table}");
     let message = refused(&["runtimes", "go", "--version", "1.26", "--on", "windows-7"]);
     assert!(message.contains(needs), "{message}");
     let message = refused(&["runtimes", "chromium", "--on", "windows-7"]);
     assert!(message.contains("Chromium needs Windows 10"), "{message}");
-    let measured = shown(&["waits", "time.Sleep", "--request", "1ms", "--on", "windows-8.1"]);
+    let measured = output(&["waits", "time.Sleep", "--request", "1ms", "--on", "windows-8.1"]);
     assert!(measured.contains("time.Sleep@go-1.16-to-1.22"), "{measured}");
     let unknown = Home::new().run(["ask", "time.Sleep(1)", "--on", "windows-xp"]).with_code(1).stderr;
     assert!(unknown.contains("Go needs Windows 7 from version 1.11 on"), "{unknown}");
@@ -88,13 +89,13 @@ fn a_machine_that_is_too_old_for_a_version_says_so_and_answers_for_the_newest_th
 
 #[test]
 fn versions_that_are_alike_share_a_row_and_machines_side_by_side_have_advice() {
-    let java = shown(&["runtimes", "java", "--only", "Thread.sleep", "--on", "windows-11"]);
+    let java = output(&["runtimes", "java", "--only", "Thread.sleep", "--on", "windows-11"]);
     assert!(java.contains("java 8 and later Thread.sleep"), "{java}");
     assert!(java.contains("java 24 and later, 21 virtual.Thread.sleep"), "{java}");
-    let python = shown(&["runtimes", "python", "--only", "time.sleep", "--request", "1ms", "--on", "windows-11"]);
+    let python = output(&["runtimes", "python", "--only", "time.sleep", "--request", "1ms", "--on", "windows-11"]);
     assert!(python.contains("python 3.5 to 3.10 time.sleep 14.6 ms"), "{python}");
     let args = ["runtimes", "java", "--only", "parkNanos", "--request", "1ms", "--on", "windows-10-1909,windows-11"];
-    let both = shown(&args);
+    let both = output(&args);
     for advice in ["A: What helps LockSupport.parkNanos of java", "B: What helps LockSupport.parkNanos of java"] {
         assert!(both.contains(advice), "{both}");
     }

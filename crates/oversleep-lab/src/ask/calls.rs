@@ -72,8 +72,15 @@ pub(crate) fn beneath(platform: &SharedPlatform, question: &Question) -> Option<
     Some(Question { subject, conditions, ..question.clone() })
 }
 
+impl Laboratory {
+    /// The registry name of a wait that is called so: `WaitForSingleObject`, `Parker`.
+    pub fn wait_called(&self, name: &str) -> Option<&'static str> {
+        wait_called(self.platform(), name)
+    }
+}
+
 /// The registry name of the platform's wait, or the library's, that is called so.
-pub(crate) fn wait_called(platform: &dyn Platform, name: &str) -> Option<&'static str> {
+fn wait_called(platform: &dyn Platform, name: &str) -> Option<&'static str> {
     // `sleep` means the simplest sleep; without this, it would find a wait whose call begins with that word.
     if of_system(platform, name).is_none() && name.eq_ignore_ascii_case("sleep") {
         return platform.simplest(Family::Sleep).map(|wait| wait.info().name);

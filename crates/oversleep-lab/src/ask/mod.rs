@@ -12,7 +12,7 @@ mod spans;
 mod versions;
 
 pub use answer::{Answer, Cited, Meaning, NoAnswer};
-pub(crate) use calls::{beneath, in_registry_names, wait_called};
+pub(crate) use calls::{beneath, in_registry_names};
 pub use help::{Help, advise, helps};
 pub use measured::ask;
 pub use question::{Question, QuestionError, REQUEST_MAX, Subject, setting};

@@ -7,7 +7,7 @@ use oversleep_system::runtime_calls::{self, Host, Record, Version};
 use oversleep_system::{Ability, NotASetting, Platform, SharedPlatform, Wait};
 
 use crate::catalogue::{self, Entry, Kind};
-use crate::{ask, records};
+use crate::records;
 
 /// The machine to measure, real or modelled.
 #[derive(Clone)]
@@ -66,11 +66,6 @@ impl Laboratory {
         let needs = needs.filter(|needs| !needs.is_empty())?;
         let sentences: Vec<String> = needs.into_iter().map(runtime_calls::Needs::sentence).collect();
         Some(format!("{}, and this machine is older", sentences.join("; ")))
-    }
-
-    /// The registry name of a wait that is called so: `WaitForSingleObject`, `Parker`.
-    pub fn wait_called(&self, name: &str) -> Option<&'static str> {
-        ask::wait_called(&*self.platform, name)
     }
 
     pub(crate) fn platform(&self) -> &dyn Platform {
