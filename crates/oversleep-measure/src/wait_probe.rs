@@ -10,6 +10,7 @@ use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Wa
 use super::amount::Amount;
 use super::bench::Bench;
 use super::composed_waits::find_wait;
+use super::library_waits::library_waits;
 use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
 use super::settled::is_settled;
@@ -48,7 +49,7 @@ impl WaitProbe {
         series.key = series.key.span(requested);
         series.requested_ns = Some(requested);
         series.rounded_ns = Some(info.as_ref().map_or(requested, |info| info.rounded(requested)));
-        let pace = info.as_ref().map_or(Pace::Periodic, natural_pace);
+        let pace = info.as_ref().map_or(Pace::Periodic, |info| natural_pace(platform, info));
         series.pace = Some(pace);
         let task = WaitTask {
             requested,
@@ -181,20 +182,21 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
 
 /// On a schedule if the wait can express the rest of a period. A schedule would hide the rounding of a wait that counts
 /// in milliseconds or ends on the tick, and the delay of one that is delayed by a share of its request, because less is
-/// left of a period that began late. Those run call by call. A runtime's call has the pace of its programs, whatever wait
+/// left of a period that began late. Those run call by call. What a program calls has the pace of programs, whatever wait
 /// it makes on a machine.
-fn natural_pace(info: &WaitInfo) -> Pace {
+fn natural_pace(platform: &dyn Platform, info: &WaitInfo) -> Pace {
     use SlackRule::{ClassShare, KernelShare, Tick, TimerResolution};
-    if is_of_runtime(info.name) {
+    if is_of_program(platform, info.name) {
         return runtime_calls::pace(info.name);
     }
     let hides = matches!(info.slack, Tick | TimerResolution | ClassShare | KernelShare);
     if info.granularity.step <= Nanos(1_000) && !hides { Pace::Periodic } else { Pace::BackToBack }
 }
 
-/// Whether a name among waits is that of a runtime's call: `Thread.sleep@java-8`.
-pub(crate) fn is_of_runtime(name: &str) -> bool {
-    name.contains('@')
+/// Whether programs make that wait by a call of a runtime, like `Thread.sleep@java-8-to-20`, or of this project's library on
+/// a modelled machine: it is asked about, and measured, as such.
+pub(crate) fn is_of_program(platform: &dyn Platform, name: &str) -> bool {
+    name.contains('@') || library_waits(platform).iter().any(|wait| wait.info().name == name)
 }
 
 impl Probe for WaitProbe {

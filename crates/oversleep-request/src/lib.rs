@@ -13,5 +13,5 @@ pub mod names;
 mod refusal;
 pub mod replies;
 
-pub use measuring::MeasuringArgs;
+pub use measuring::{MeasuringArgs, refuse_long_requests};
 pub use refusal::Refusal;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Experiment, IdlePlan, Limit, Plan};
-use oversleep_record::CommandName;
+use oversleep_record::{CommandName, Nanos};
+use oversleep_system::runtime_calls::Version;
 
-use crate::args::{ConditionArgs, DepthArgs, MachineArgs};
+use crate::args::{ConditionArgs, DepthArgs, MachineArgs, value};
 use crate::conditions::{self, distinct};
 use crate::names;
 use crate::refusal::Refusal;
@@ -27,6 +28,8 @@ pub struct MeasuringArgs {
     pub conditions: ConditionArgs,
     /// The machine.
     pub machine: MachineArgs,
+    /// The version of the runtimes whose calls are named.
+    pub version: Option<Version>,
     /// Whether remedies are tried.
     pub try_remedies: bool,
 }
@@ -46,6 +49,7 @@ impl MeasuringArgs {
             subject_kind: None,
             conditions,
             machine,
+            version: None,
             try_remedies: false,
         }
     }
@@ -55,6 +59,7 @@ impl MeasuringArgs {
     /// # Errors
     /// Unknown names, and settings that the machine doesn't support.
     pub fn request(self, lab: &Laboratory, name: Option<String>) -> Result<Request, Refusal> {
+        let lab = &lab.clone().of_version(self.version);
         let typed = self.plan;
         let one = |kind, name: Option<String>| Ok(names::checked(lab, kind, name.into_iter().collect())?.pop());
         let plan = Plan {
@@ -82,8 +87,24 @@ impl MeasuringArgs {
             name,
             try_remedies: self.try_remedies,
         };
+        refuse_long_requests(lab, &request.plan.requests)?;
         refuse_a_time_without_a_deadline(lab, &request)?;
         Ok(request)
+    }
+}
+
+/// Refuses requests that take longer than anybody would wait for them, where they take real time.
+///
+/// # Errors
+/// The first of them.
+pub fn refuse_long_requests(lab: &Laboratory, requests: &[Nanos]) -> Result<(), Refusal> {
+    let is_modelled = lab.platform_id().modelled.is_some();
+    match requests.iter().find(|&&request| request > value::REQUEST_HERE_MAX && !is_modelled) {
+        Some(long) => Err(Refusal::usage(format!(
+            "--request {} would take that long here, where a request is at most 60s; name a modelled machine with --on",
+            long.as_typed()
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -28,7 +28,8 @@ fn words(kind: Kind) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// These names without duplicates, if all of them are known. The call of a runtime gets its name among waits.
+/// These names without duplicates, if all of them are known. A wait may also be named as its call is, or as a question names
+/// it: the call of a runtime gets its name among waits.
 ///
 /// # Errors
 /// The first unknown name, with the nearest known one.
@@ -39,10 +40,12 @@ pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<S
     let known = of(lab, kind);
     let mut kept: Vec<String> = Vec::new();
     for name in names {
-        let call = if kind == Kind::Wait { lab.runtime_call(&name).map_err(Refusal::usage)? } else { None };
-        let name = match call {
-            Some(call) if !known.contains(&name.as_str()) => call.to_owned(),
-            _ => name,
+        let is_called = kind == Kind::Wait && !known.contains(&name.as_str());
+        let call = if is_called { lab.runtime_call(&name).map_err(Refusal::usage)? } else { None };
+        let wait = || lab.wait_called(&name).filter(|_| is_called);
+        let name = match call.or_else(wait) {
+            Some(call) => call.to_owned(),
+            None => name,
         };
         if !known.contains(&name.as_str()) && call.is_none() {
             let (what, list) = words(kind);

@@ -39,11 +39,11 @@ pub fn run_and(
     args: MeasuringArgs,
     output: &OutputArgs,
     files: Files,
-    more: impl FnOnce(&Laboratory, &Request, &StopFlag, &mut ResultFile),
+    more: impl Fn(&Laboratory, &Request, &StopFlag, &mut ResultFile),
 ) -> Result<Exit, Failure> {
     let machines = args.machine.each();
     if machines.len() > 1 {
-        return side_by_side(&args, machines, output);
+        return side_by_side(&args, machines, output, more);
     }
     let lab = machine::laboratory(&args.machine)?;
     refuse_a_name_as_file(&lab, &args, output)?;
@@ -74,7 +74,12 @@ pub fn run_and(
 }
 
 /// Measures several modelled machines one after the other and compares them with the first.
-fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &OutputArgs) -> Result<Exit, Failure> {
+fn side_by_side(
+    args: &MeasuringArgs,
+    machines: Vec<MachineArgs>,
+    output: &OutputArgs,
+    more: impl Fn(&Laboratory, &Request, &StopFlag, &mut ResultFile),
+) -> Result<Exit, Failure> {
     if output.name.is_some() {
         return Err(Failure::usage("--name takes one machine; measure each by itself, then run `oversleep compare`"));
     }
@@ -91,7 +96,8 @@ fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &Outpu
         let request = MeasuringArgs { machine, ..args.clone() }.request(&lab, None);
         // The other machines may have what this one lacks.
         let request = request.map_err(|refusal| refusal.of(&name))?;
-        let result = lab.run(&request, &stop, &mut Silent).map_err(|error| explain(&error))?;
+        let mut result = lab.run(&request, &stop, &mut Silent).map_err(|error| explain(&error))?;
+        more(&lab, &request, &stop, &mut result);
         warn_of_refusals(&result, &request.plan.conditions);
         Ok((name, result))
     };
@@ -131,6 +137,7 @@ pub(super) fn explain(error: &RunError) -> Failure {
         RunError::TooMuch { .. } => {
             Failure::usage(format!("{error}; measure fewer requests or fewer subjects at once, or run it in parts"))
         }
+        RunError::TooLong => Failure::usage(format!("{error}; give a shorter --request or a smaller --count")),
     }
 }
 

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::{Command, Limit, Plan};
 use oversleep_record::{CommandName, Nanos};
 use oversleep_sampler::Sampling;
 use oversleep_system::examples::Examples;
+use oversleep_system::runtime_calls::Version;
 
 use super::live::Shown;
 use super::live::witness::{self, Choice};
@@ -17,7 +19,7 @@ use super::{registry, watch};
 use crate::args::{AMOUNT, DepthArgs, LimitArgs, PaceArg, RequestArgs, RunArgs, value};
 use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
-use crate::request::MeasuringArgs;
+use crate::request::{MeasuringArgs, refuse_long_requests};
 
 /// What `--live` doesn't know: it measures this machine as it is.
 const ELSEWHERE: &[&str] = &[
@@ -34,6 +36,7 @@ const ELSEWHERE: &[&str] = &[
     "clock",
     "count",
     "pace",
+    "version",
     "list",
 ];
 
@@ -73,6 +76,10 @@ pub struct Waits {
     #[arg(long, value_enum, help_heading = AMOUNT)]
     pace: Option<PaceArg>,
 
+    /// Version of the runtimes whose calls are named, like 17 or 3.11 [default: the newest one with a record]
+    #[arg(long, value_name = "VERSION", requires = "names")]
+    version: Option<Version>,
+
     /// Show min, now, p50, p99, max and a histogram of one wait as it is measured, until Ctrl-C or for the time of --for
     #[arg(long, conflicts_with_all = ELSEWHERE, help_heading = AMOUNT)]
     live: bool,
@@ -110,6 +117,7 @@ impl Waits {
         let args = MeasuringArgs {
             experiments: command.experiments(),
             subject_kind: Some(Kind::Wait),
+            version: self.version,
             plan: Plan {
                 requests: self.request.request,
                 limit: self.limit.limit(),
@@ -133,6 +141,7 @@ impl Waits {
             None => None,
         };
         let name = watch::wait_of(self.names.first().map(String::as_str))?;
+        refuse_long_requests(&Laboratory::on(oversleep_native::here()), &self.request.request)?;
         let requested = self.request.request.first().copied().unwrap_or(Nanos::from_millis(1));
         let sampling = Sampling {
             requested,

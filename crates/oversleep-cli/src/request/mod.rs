@@ -2,4 +2,4 @@
 
 pub mod machine;
 
-pub use oversleep_request::{MeasuringArgs, conditions, experiments, names};
+pub use oversleep_request::{MeasuringArgs, conditions, experiments, names, refuse_long_requests};

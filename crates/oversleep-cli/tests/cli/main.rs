@@ -2,6 +2,7 @@
 
 mod archive;
 mod assert;
+mod calls;
 mod cases;
 mod compare;
 mod exchange;

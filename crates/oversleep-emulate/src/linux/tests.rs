@@ -10,7 +10,7 @@ use oversleep_system::runtime_calls::{Passes, Rule};
 
 use super::code::{rule, trampoline};
 use super::filter;
-use crate::plan::{AS_IS, Ends, Holder, Plan, Requested, Ticks};
+use crate::plan::{Ends, Holder, Plan, Requested, StandsFor, Ticks};
 
 /// Maps the code into this process at the address that programs use, and opens this process's memory; `None` if the address
 /// is taken.
@@ -69,12 +69,12 @@ fn code_inside_programs_ends_waits_when_the_plan_does() {
         for held in [None, Some(1_000_000), Some(500_000), Some(5_000_000)] {
             resolution.hold(Holder::All, held.map(Nanos), Nanos(1_234_567_891));
             let Some(grid) = resolution.grid(1) else { continue };
-            for (wait, passes) in plan
-                .waits()
-                .iter()
-                .flat_map(|wait| [(wait, AS_IS), (wait, Passes::rounding(Rule::TruncatesToAtLeastOne))])
-            {
-                let Some(form) = plan.closed_form((wait, passes)) else { continue };
+            let rounding = |wait| {
+                let passes = Passes::rounding(Rule::TruncatesToAtLeastOne);
+                [StandsFor::plain(wait), StandsFor { passes, ..StandsFor::plain(wait) }]
+            };
+            for wait in plan.waits().iter().flat_map(rounding) {
+                let Some(form) = plan.closed_form(wait) else { continue };
                 let (figures, grid_words) = (rule::figures(&form), [grid.period.0, grid.origin.0]);
                 for _ in 0..40 {
                     let now = 2_000_000_000 + random(1_000_000_000_000);
@@ -88,9 +88,9 @@ fn code_inside_programs_ends_waits_when_the_plan_does() {
                     let span = span.max(1);
                     let requested = Requested::Span(Nanos(span));
                     let seen = Ticks { grid: Some(grid), ..resolution.ticks(1) };
-                    let planned = plan.end((wait, passes), requested, Nanos(now), seen).map(|planned| planned.end.0);
+                    let planned = plan.end(wait, requested, Nanos(now), seen).map(|planned| planned.end.0);
                     let found = end_of(span, now, figures.as_ptr(), grid_words.as_ptr());
-                    let what = wait.info.name;
+                    let what = wait.wait.info.name;
                     assert_eq!(Some(found), planned, "{name} {set:?} {what} {held:?}: {span} at {now}, {form:?}");
                     compared += 1;
                     by_timer += u32::from(matches!(form.ends, Ends::ByTimer(_)));
@@ -115,14 +115,14 @@ fn code_inside_programs_leaves_to_chance_what_the_plan_does() {
         let grid = some.resolution(Nanos(77)).grid(1).expect("a grid");
         for name in ["sleep", "waitable-timer-high-resolution"] {
             let wait = |plan: &Plan| plan.waits().iter().find(|wait| wait.info.name == name).expect("a wait").clone();
-            let form = some.closed_form((&wait(&some), AS_IS)).expect("a form");
+            let form = some.closed_form(StandsFor::plain(&wait(&some))).expect("a form");
             let mut later = 0;
             for at in 0..COUNT {
                 // Each begins 0.55 ms after a tick, and is 0.3 ms too long for the second tick after it.
                 let (now, span) = (grid.origin.0 + 550_000 + at * grid.period.0, 31_000_000);
                 let planned = |plan: &Plan| {
-                    let seen = Ticks { grid: Some(grid), is_as_found: true };
-                    plan.end((&wait(plan), AS_IS), Requested::Span(Nanos(span)), Nanos(now), seen)
+                    let seen = Ticks { grid: Some(grid), interrupts: None, is_as_found: true };
+                    plan.end(StandsFor::plain(&wait(plan)), Requested::Span(Nanos(span)), Nanos(now), seen)
                         .expect("an end")
                         .end
                         .0

@@ -3,10 +3,18 @@
 //! are fast there.
 
 use oversleep_model::Source;
-use oversleep_system::runtime_calls::{self, Caller, Counts, OnLinux, Passes, Record, Rule, find};
+use oversleep_system::WaitInfo;
+use oversleep_system::runtime_calls::{self, Caller, Host, OnLinux, Passes, Record, find};
+use oversleep_system::waits::{PACER, PARK_UNTIL, SLEEP_UNTIL};
 
+use super::classes::classes_of;
 use super::recognised::{Executed, PortClock, Recognised, all_port_clocks, port_clocks, recognised};
-use super::{Class, ClockChoice, LinuxClock, Plan};
+use super::{Class, ClockChoice, LinuxClock, Plan, Stepped};
+
+/// The waits of this project's library.
+const LIBRARY: [WaitInfo; 3] = [SLEEP_UNTIL, PACER, PARK_UNTIL];
+/// The clock that a program takes a port's own clock for.
+const OWN_CLOCK: LinuxClock = LinuxClock::Monotonic;
 
 /// What the runtime of a program changes.
 #[derive(Clone, Debug, Default)]
@@ -20,14 +28,16 @@ pub struct Adapted {
 
 /// What stands for the calls of a class.
 #[derive(Clone, Debug)]
-struct Wait {
+pub(super) struct Wait {
     class: Class,
     /// Whether only the program's own code.
     own_code: bool,
     caller: Option<&'static Caller>,
     /// The machine's wait.
-    at: usize,
-    passes: Passes<'static>,
+    pub(super) at: usize,
+    pub(super) passes: Passes<'static>,
+    /// The clock that decides whether it waits again, if that moves in steps.
+    pub(super) due_by: Option<Stepped>,
 }
 
 /// What was assumed of a program, and why.
@@ -52,14 +62,14 @@ pub struct Origin<'a> {
 }
 
 impl Adapted {
-    /// The index of the wait that stands for calls of that class, and what is passed on to it.
-    pub fn wait(&self, class: Class, origin: &Origin) -> Option<(usize, Passes<'static>)> {
+    /// What stands for calls of that class.
+    pub(super) fn wait(&self, class: Class, origin: &Origin) -> Option<&Wait> {
         let is_it = |wait: &&Wait| {
             wait.class == class
                 && (!wait.own_code || origin.is_own_code)
                 && wait.caller.is_none_or(|caller| (origin.is_within)(caller))
         };
-        self.waits.iter().find(is_it).map(|wait| (wait.at, wait.passes))
+        self.waits.iter().find(is_it)
     }
 
     /// Whether it depends on the caller what stands for calls of that class.
@@ -74,20 +84,43 @@ impl Adapted {
 }
 
 impl Plan {
-    /// The record of the call with that name on this machine's system, for the stated version or the newest.
+    /// The record of the call with that name on this machine's system, for the stated version or the newest that runs there.
     ///
     /// # Errors
     /// No source says what it does there.
     pub fn assumed(&self, call: &str) -> Result<&'static Record, String> {
         let os = &self.machine.os;
-        let has = |record: &&&'static Record| self.stands_for(record).is_some() && self.waits_again(record).is_ok();
-        if let Some(record) = find(&[], os, call, None).iter().find(has) {
+        let host = Host::described(os, &self.machine.facts);
+        let has = |record: &&&'static Record| self.stands_for(record).is_some() && host.runs(record);
+        let (name, _) = call.split_once('@').unwrap_or((call, ""));
+        let found = find(&[], os, call, None);
+        // Where no such version runs, an older one stands for it, as in a question.
+        let others =
+            found.first().map_or_else(Vec::new, |first| find(&[], os, &format!("{name}@{}", first.family()), None));
+        if let Some(record) = found.iter().chain(&others).find(has) {
             return Ok(record);
         }
-        if let Some(why) = find(&[], os, call, None).iter().find_map(|record| self.waits_again(record).err()) {
-            return Err(format!("that can't be emulated yet: {why}"));
+        if let Some(needs) = found.first().and_then(|first| host.lacks(first.family())) {
+            return Err(format!("{}, and {} is older", needs.sentence(), self.machine.name));
         }
-        let (name, _) = call.split_once('@').unwrap_or((call, ""));
+        let is_it = |info: &WaitInfo| {
+            let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            info.name == name || info.call.split(|c: char| !is_of_word(c)).any(|word| word == name)
+        };
+        if LIBRARY.iter().any(is_it) {
+            return Err(
+                "a program with this project's library makes the waits of its sleeps itself, and spins: run such a \
+                        program here without --as. `oversleep ask` and `oversleep waits` know these sleeps"
+                    .to_owned(),
+            );
+        }
+        if self.machine.waits.iter().any(|wait| is_it(&wait.info)) {
+            return Err(
+                "that is a call of the system, and --as takes the call of a runtime or a library; `oversleep ask` \
+                        and `oversleep waits` know both"
+                    .to_owned(),
+            );
+        }
         let versions = runtime_calls::versions(os, name);
         Err(match versions.is_empty() {
             false => format!("not known for that version; known on {os}: {}", versions.join("; ")),
@@ -111,13 +144,14 @@ impl Plan {
         let mut adapted = Adapted::default();
         for call in assumed {
             let Ok(record) = self.assumed(call) else { continue };
-            let Ok(again) = self.waits_again(record) else { continue };
             for (class, is_rounded) in classes_of(record) {
                 let on_linux = OnLinux { class: String::new(), own_code: false, caller: None, is_rounded };
                 let first = adapted.waits.len();
                 self.adapt(&mut adapted, record, class, &on_linux, None);
                 // The program isn't of that runtime, so it makes one wait and looks at no clock.
-                adapted.waits[first..].iter_mut().for_each(|wait| wait.passes = wait.passes.waiting_again(again));
+                for wait in &mut adapted.waits[first..] {
+                    (wait.passes, wait.due_by) = self.waiting_again(record, wait.passes);
+                }
             }
             self.describe(&mut adapted, record, &format!("{} {}", record.runtime, record.versions), "--as says so");
         }
@@ -172,20 +206,15 @@ impl Plan {
         Some((at(passes.wait)?, passes))
     }
 
-    /// How a call that looks at a clock whether its time is up counts what has passed; `None` if its first wait ends it.
-    /// A clock that moves in steps makes the number of its waits depend on when they begin.
-    ///
-    /// # Errors
-    /// The clock moves in steps here.
-    pub(super) fn waits_again(&self, record: &'static Record) -> Result<Option<Counts>, String> {
-        let is_otherwise = self.stands_for(record).is_some_and(|(_, passes)| passes.wait != record.wait);
-        match record.due_clock(is_otherwise) {
-            None => Ok(None),
-            Some(clock) if clock == self.machine.reference_clock && record.with_slow_counter.is_none() => {
-                Ok(Some(record.counts))
-            }
-            Some(clock) => Err(format!("it waits again until {clock} shows its end, which moves in steps")),
-        }
+    /// What is passed on by a program that doesn't look at a clock itself whether the call's time is up, and that clock, if
+    /// it moves in steps.
+    fn waiting_again(&self, record: &'static Record, passes: Passes<'static>) -> (Passes<'static>, Option<Stepped>) {
+        // A runtime reads it, even if programs have no function for that.
+        let clock = |name: &str| self.machine.clocks.iter().find(|clock| clock.info.name == name);
+        let Some(first) = record.due_clock(passes.wait != record.wait).and_then(clock) else { return (passes, None) };
+        let slow = record.with_slow_counter.as_ref().filter(|slow| first.frequency_hz < slow.below_hz);
+        let due_by = slow.map_or(Some(first), |slow| clock(&slow.due_by));
+        (passes.waiting_again(due_by.map(|_| record.counts)), due_by.and_then(|model| self.stepped(OWN_CLOCK, model)))
     }
 
     /// A record decides for calls of that class, unless an earlier one does.
@@ -204,7 +233,7 @@ impl Plan {
             return false;
         }
         let passes = if on_linux.is_rounded { passes.of_rounded() } else { passes };
-        adapted.waits.push(Wait { class, own_code: on_linux.own_code, caller, at, passes });
+        adapted.waits.push(Wait { class, own_code: on_linux.own_code, caller, at, passes, due_by: None });
         true
     }
 
@@ -212,9 +241,11 @@ impl Plan {
         let Some((wait, passes)) = self.stands_for(record) else { return };
         let (call, clause) = (self.machine.waits[wait].info.call, passes.rounds.clause());
         let held = if passes.may_hold() { ", holding a timer resolution of 1 ms" } else { "" };
+        let until = record.due_clock(passes.wait != record.wait);
+        let until = until.map(|clock| format!(", again until {clock} shows its end")).unwrap_or_default();
         adapted.described.push(Described {
             runtime: runtime.to_owned(),
-            does: format!("{} calls {call}{clause}{held} (record {})", record.names[0], record.id),
+            does: format!("{} calls {call}{clause}{held}{until} (record {})", record.names[0], record.id),
             source: Source::find(&record.source).map_or_else(|| record.source.clone(), Source::citation),
             evidence: evidence.to_owned(),
         });
@@ -247,28 +278,10 @@ impl Plan {
     }
 }
 
-/// The classes of a Linux program's calls that a record stands for if the user says so, and whether these requests are
-/// rounded already: its sleeps, and what the same call makes on Linux.
-fn classes_of(record: &Record) -> Vec<(Class, bool)> {
-    let mut classes = vec![(Class::Sleep, false), (Class::SleepUntil, false)];
-    let is_same = |other: &&Record| {
-        other.system == "linux" && other.family() == record.family() && other.names[0] == record.names[0]
-    };
-    for other in runtime_calls::all().iter().filter(is_same) {
-        let is_rounded = other.rounds != Rule::Exact && other.rounds == record.rounds;
-        let its = Class::ALL.iter().filter(|class| {
-            class.wait_of("linux") == Some(&*other.wait)
-                || other.wait == "cond-timedwait" && matches!(class, Class::Futex | Class::FutexUntil)
-        });
-        classes.extend(its.map(|&class| (class, is_rounded)));
-    }
-    classes.sort_by_key(|&(class, _)| class as usize);
-    classes.dedup_by_key(|(class, _)| *class);
-    classes
-}
-
 #[cfg(test)]
 mod tests {
+    use oversleep_system::runtime_calls::Rule;
+
     use super::super::recognised::is_recognised;
     use super::*;
 
@@ -288,8 +301,8 @@ mod tests {
 
     fn wait_of(plan: &Plan, adapted: Option<&Adapted>, class: Class, is_own_code: bool) -> (&'static str, bool) {
         let origin = Origin { is_own_code, is_within: &|_| false };
-        let (wait, passes) = plan.wait_of(class, adapted.map(|adapted| (adapted, &origin))).expect("a wait");
-        (wait.info.name, passes.rounds == Rule::TruncatesToAtLeastOne)
+        let own = plan.wait_of(class, adapted.map(|adapted| (adapted, &origin))).expect("a wait");
+        (own.wait.info.name, own.passes.rounds == Rule::TruncatesToAtLeastOne)
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Which wait of a machine stands for a call of a program that was written for Linux.
 
+use oversleep_system::runtime_calls::{self, Record, Rule};
+
 macro_rules! classes {
     ($($(#[$doc:meta])* $name:ident = $windows:literal, $linux:literal, $macos:literal;)+) => {
         /// The kind of a wait in a Linux program.
@@ -67,4 +69,24 @@ impl std::str::FromStr for Class {
     fn from_str(text: &str) -> Result<Class, Self::Err> {
         serde::Deserialize::deserialize(serde::de::value::StrDeserializer::new(text))
     }
+}
+
+/// The classes of a Linux program's calls that a record stands for if the user says so, and whether these requests are
+/// rounded already: its sleeps, and what the same call makes on Linux.
+pub(super) fn classes_of(record: &Record) -> Vec<(Class, bool)> {
+    let mut classes = vec![(Class::Sleep, false), (Class::SleepUntil, false)];
+    let is_same = |other: &&Record| {
+        other.system == "linux" && other.family() == record.family() && other.names[0] == record.names[0]
+    };
+    for other in runtime_calls::all().iter().filter(is_same) {
+        let is_rounded = other.rounds != Rule::Exact && other.rounds == record.rounds;
+        let its = Class::ALL.iter().filter(|class| {
+            class.wait_of("linux") == Some(&*other.wait)
+                || other.wait == "cond-timedwait" && matches!(class, Class::Futex | Class::FutexUntil)
+        });
+        classes.extend(its.map(|&class| (class, is_rounded)));
+    }
+    classes.sort_by_key(|&(class, _)| class as usize);
+    classes.dedup_by_key(|(class, _)| *class);
+    classes
 }

@@ -153,7 +153,8 @@ impl Plan {
         Ok(stepped)
     }
 
-    fn stepped(&self, clock: LinuxClock, model: &ClockModel) -> Option<Stepped> {
+    /// That clock of the machine for a program that takes it for that one, if it moves in steps.
+    pub(super) fn stepped(&self, clock: LinuxClock, model: &ClockModel) -> Option<Stepped> {
         let follows_interrupts = match model.source {
             ClockSource::Elapsed => false,
             ClockSource::LastInterrupt | ClockSource::DefaultTick => self.has_tick(),

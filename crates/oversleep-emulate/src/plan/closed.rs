@@ -4,9 +4,9 @@
 use oversleep_model::sim::{Overshoot, TickBase, WaitModel};
 use oversleep_record::Nanos;
 use oversleep_system::SlackRule;
-use oversleep_system::runtime_calls::{Passes, Rule};
+use oversleep_system::runtime_calls::Rule;
 
-use super::Plan;
+use super::{Plan, StandsFor};
 
 /// The figures of a wait: how its span is rounded, and where it ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,7 +67,7 @@ impl ByTimer {
 
 impl Plan {
     /// The figures of that wait; `None` if it was learned, or if its rule needs more than these.
-    pub fn closed_form(&self, (wait, passes): (&WaitModel, Passes<'_>)) -> Option<ClosedForm> {
+    pub fn closed_form(&self, StandsFor { wait, passes, .. }: StandsFor<'_>) -> Option<ClosedForm> {
         let floor = match passes.rounds {
             Rule::Exact => Nanos::ZERO,
             Rule::TruncatesToAtLeastOne => Nanos::from_millis(1),

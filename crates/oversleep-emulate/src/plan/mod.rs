@@ -27,7 +27,7 @@ pub use recognised::{Executed, version};
 pub use resolution::{Holder, Resolution, Ticks};
 
 /// What a plain port passes on: the request.
-pub const AS_IS: Passes<'static> = Passes::rounding(Rule::Exact);
+const AS_IS: Passes<'static> = Passes::rounding(Rule::Exact);
 
 /// The waits of one machine, by the calls of this system's programs.
 pub struct Plan {
@@ -37,6 +37,24 @@ pub struct Plan {
     random: Random,
     /// How much earlier than it is seen a call begins, at least.
     until_seen: Nanos,
+}
+
+/// What a call of a program is on the machine.
+#[derive(Clone, Copy)]
+pub struct StandsFor<'a> {
+    /// The machine's wait.
+    pub wait: &'a WaitModel,
+    /// What is passed on to it.
+    pub passes: Passes<'a>,
+    /// The clock that decides whether it is made again, if that moves in steps.
+    pub due_by: Option<&'a Stepped>,
+}
+
+impl<'a> StandsFor<'a> {
+    /// A wait that a plain port makes of a request as it is.
+    pub fn plain(wait: &'a WaitModel) -> StandsFor<'a> {
+        StandsFor { wait, passes: AS_IS, due_by: None }
+    }
 }
 
 /// The end of a wait as the program requested it.
@@ -127,11 +145,13 @@ impl Plan {
 
     /// The wait that stands for calls of that class in a program whose runtime has adapters, and what the runtime's port
     /// passes on to it.
-    pub fn wait_of(&self, class: Class, adapted: Option<(&Adapted, &Origin)>) -> Option<(&WaitModel, Passes<'static>)> {
+    pub fn wait_of<'a>(&'a self, class: Class, adapted: Option<(&'a Adapted, &Origin)>) -> Option<StandsFor<'a>> {
         let own = adapted.and_then(|(adapted, origin)| adapted.wait(class, origin));
         match own {
-            Some((at, passes)) => Some((&self.machine.waits[at], passes)),
-            None => self.wait(class).map(|wait| (wait, AS_IS)),
+            Some(own) => {
+                Some(StandsFor { wait: &self.machine.waits[own.at], passes: own.passes, due_by: own.due_by.as_ref() })
+            }
+            None => self.wait(class).map(StandsFor::plain),
         }
     }
 
@@ -174,10 +194,10 @@ impl Plan {
     /// to correct for this.
     pub fn end(
         &self,
-        (wait, passes): (&WaitModel, Passes<'_>),
+        StandsFor { wait, passes, due_by }: StandsFor<'_>,
         requested: Requested,
         now: Nanos,
-        Ticks { grid, is_as_found }: Ticks,
+        Ticks { grid, interrupts, is_as_found }: Ticks,
     ) -> Option<Planned> {
         let span = match requested {
             Requested::Span(span) => span,
@@ -208,11 +228,12 @@ impl Plan {
         };
         let mut end = wait_from(now, passed_on);
         if let Some(counts) = passes.counts() {
-            let (due, mut passed) = (passes.due(counts, span, now), counts.passed(now, end));
+            let shown = |at| due_by.map_or(at, |clock| clock.reading(at, interrupts));
+            let (due, mut passed) = (passes.due(counts, span, now), counts.passed(shown(now), shown(end)));
             while passed < due {
                 let from = end;
                 end = wait_from(from, passes.again(due - passed));
-                passed += counts.passed(from, end);
+                passed += counts.passed(shown(from), shown(end));
             }
         }
         Some(Planned { requested: span, native: now + span, end })

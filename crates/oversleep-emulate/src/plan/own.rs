@@ -126,7 +126,7 @@ impl Plan {
 mod tests {
     use oversleep_model::sim::Learned;
 
-    use super::super::{AS_IS, Class, Requested, Ticks};
+    use super::super::{Class, Requested, StandsFor, Ticks};
     use super::*;
 
     const MILLISECOND: Nanos = Nanos::from_millis(1);
@@ -209,9 +209,9 @@ mod tests {
         // From the call on, seen at 1 ms. A wait by rule ends as before.
         for (class, end) in [(Class::Sleep, 2_022_000), (Class::Futex, 1_991_000), (Class::TimerFd, 2_000_000)] {
             let wait = plan.wait(class).unwrap();
-            let ticks = Ticks { grid: None, is_as_found: true };
+            let ticks = Ticks { grid: None, interrupts: None, is_as_found: true };
             let began = plan.began(wait, true, MILLISECOND);
-            let planned = plan.end((wait, AS_IS), Requested::Span(MILLISECOND), began, ticks).unwrap();
+            let planned = plan.end(StandsFor::plain(wait), Requested::Span(MILLISECOND), began, ticks).unwrap();
             assert_eq!(planned.end, Nanos(end), "{class:?}");
         }
     }

@@ -46,6 +46,8 @@ struct Held {
 pub struct Ticks {
     /// The ticks that the process is served at; `None` on a machine without any.
     pub grid: Option<Grid>,
+    /// The timer interrupts, which some clocks show.
+    pub interrupts: Option<Grid>,
     /// Nobody holds another resolution than the machine was found with.
     pub is_as_found: bool,
 }
@@ -144,7 +146,7 @@ impl Resolution {
 
     /// What waits of that process end at now.
     pub fn ticks(&self, process: i32) -> Ticks {
-        Ticks { grid: self.grid(process), is_as_found: self.is_as_found() }
+        Ticks { grid: self.grid(process), interrupts: self.hardware_grid(), is_as_found: self.is_as_found() }
     }
 
     /// The requests as one process sees them.

@@ -46,7 +46,8 @@ fn both(name: &str, set: &[&str], held: Option<Nanos>, class: Class, requested: 
     let mut spans = Vec::new();
     for _ in 0..COUNT {
         let ticks = resolution.ticks(1);
-        let planned = plan.end((plan.wait(class).unwrap(), AS_IS), Requested::Span(requested), now, ticks).unwrap();
+        let planned =
+            plan.end(StandsFor::plain(plan.wait(class).unwrap()), Requested::Span(requested), now, ticks).unwrap();
         spans.push(planned.end + RUNS_FOR - now);
         now = planned.end + RUNS_FOR;
     }
@@ -86,16 +87,16 @@ fn slack_shares_and_leeways_are_the_models_too() {
         let plan = Plan::on(machine(name, set)).unwrap();
         let requested = Requested::Span(Nanos::from_millis(requested));
         let ticks = plan.resolution(Nanos::ZERO).ticks(1);
-        let planned = plan.end((plan.wait(class).unwrap(), AS_IS), requested, Nanos(7), ticks).unwrap();
+        let planned = plan.end(StandsFor::plain(plan.wait(class).unwrap()), requested, Nanos(7), ticks).unwrap();
         assert_eq!(planned.end - planned.native, Nanos(late), "{name} {class:?}");
     }
     let coarse = Plan::on(machine("linux-hz250", &["hz=100", "high-resolution=false"])).unwrap();
     let planned = coarse
         .end(
-            (coarse.wait(Class::Sleep).unwrap(), AS_IS),
+            StandsFor::plain(coarse.wait(Class::Sleep).unwrap()),
             Requested::Span(Nanos::from_millis(1)),
             Nanos(1),
-            Ticks { grid: None, is_as_found: true },
+            Ticks { grid: None, interrupts: None, is_as_found: true },
         )
         .unwrap();
     assert_eq!(planned.end, Nanos::from_millis(10), "the kernel's tick ends it");
@@ -126,7 +127,7 @@ fn kernels_of_another_configuration_are_machines_too() {
         assert!(plan.machine().starts_with(name), "{}", plan.machine());
         let requested = Requested::Span(Nanos::from_millis(1));
         let ticks = plan.resolution(Nanos::ZERO).ticks(1);
-        let planned = plan.end((plan.wait(wait).unwrap(), AS_IS), requested, Nanos(7), ticks).unwrap();
+        let planned = plan.end(StandsFor::plain(plan.wait(wait).unwrap()), requested, Nanos(7), ticks).unwrap();
         let late = (planned.end - planned.native).0;
         assert!((late_min..=late_max).contains(&late), "{name}: {late}");
         assert!(Plan::named(name, &["hz=1000".to_owned()], Some(1)).is_ok());
@@ -140,7 +141,7 @@ fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
     let tick = Nanos(15_625_000);
     let end = |deadline: i64, now: i64| {
         plan.end(
-            (plan.wait(Class::FutexUntil).unwrap(), AS_IS),
+            StandsFor::plain(plan.wait(Class::FutexUntil).unwrap()),
             Requested::Deadline(tick + Nanos(deadline)),
             tick + Nanos(now),
             ticks,
@@ -151,17 +152,17 @@ fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
     assert_eq!(end(0, 12_000), None);
     assert_eq!(end(-1, 12_000), None);
     assert_eq!(
-        plan.end((plan.wait(Class::Sleep).unwrap(), AS_IS), Requested::Span(Nanos::ZERO), tick, ticks),
+        plan.end(StandsFor::plain(plan.wait(Class::Sleep).unwrap()), Requested::Span(Nanos::ZERO), tick, ticks),
         None,
         "a yield stays one"
     );
     let linux = Plan::on(machine("linux-hz250", &[])).unwrap();
     assert_eq!(
         linux.end(
-            (linux.wait(Class::FutexUntil).unwrap(), AS_IS),
+            StandsFor::plain(linux.wait(Class::FutexUntil).unwrap()),
             Requested::Deadline(Nanos(5)),
             Nanos(5),
-            Ticks { grid: None, is_as_found: true }
+            Ticks { grid: None, interrupts: None, is_as_found: true }
         ),
         None
     );
@@ -200,4 +201,51 @@ fn every_class_has_a_wait_on_every_machine_that_has_waits() {
 fn a_plan_is_shared_by_threads() {
     fn is_shared<T: Send + Sync>(_: &T) {}
     is_shared(&Arc::new(Plan::on(machine("windows-11", &[])).unwrap()));
+}
+
+#[test]
+fn a_call_that_no_sleep_stands_for_comes_with_the_command_that_knows_it() {
+    let why = |call: &str| Plan::on(machine("windows-11", &[])).unwrap().assumed(call).expect_err(call);
+    for call in ["oversleep-sleep-until", "Parker"] {
+        assert!(why(call).contains("run such a program here without --as. `oversleep ask`"), "{}", why(call));
+    }
+    assert!(why("WaitForSingleObject").starts_with("that is a call of the system"), "{}", why("WaitForSingleObject"));
+    assert!(why("Thread.slep").starts_with("no call of that name is known"), "{}", why("Thread.slep"));
+}
+
+#[test]
+fn a_version_that_does_not_run_on_a_machine_is_emulated_by_none() {
+    let of = |machine_name: &str, call: &str| {
+        let plan = Plan::on(machine(machine_name, &[])).unwrap();
+        plan.assumed(call).map(|record| record.wait_name())
+    };
+    assert_eq!(of("windows-11", "time.Sleep").as_deref(), Ok("time.Sleep@go-1.23-and-later"));
+    for call in ["time.Sleep", "time.Sleep@go-1.26"] {
+        assert_eq!(of("windows-7", call).as_deref(), Ok("time.Sleep@go-1.16-to-1.22"));
+    }
+    assert!(
+        of("windows-xp", "time.Sleep").is_err_and(|why| why.starts_with("Go needs Windows 7 from version 1.11 on"))
+    );
+}
+
+#[test]
+fn a_call_that_looks_at_a_coarse_clock_waits_until_that_shows_its_end() {
+    let plan = Plan::on(machine("windows-10-2004", &[])).unwrap();
+    let mut resolution = plan.resolution(Nanos::ZERO);
+    // The process holds 1 ms, which moves interrupts and not the tick count.
+    resolution.hold(Holder::Process(1), Some(Nanos::from_millis(1)), Nanos::ZERO);
+    let took = |call: &str| {
+        let adapted = plan.adapted(&Executed::default(), &[call.to_owned()], false, |_| None).expect("adapters");
+        let origin = Origin { is_own_code: true, is_within: &|_| true };
+        let sleep = plan.wait_of(Class::Sleep, Some((&adapted, &origin))).expect("a wait");
+        // The tick count has just moved.
+        let now = Nanos(1_002_000_007);
+        let planned =
+            plan.end(sleep, Requested::Span(Nanos::from_millis(5)), now, resolution.ticks(1)).expect("an end");
+        planned.end - now
+    };
+    let (by_tick_count, by_interrupts) = (took("Task.Delay@dotnet-3"), took("Task.Delay@dotnet-7"));
+    assert!(by_interrupts < Nanos::from_millis(8), "{by_interrupts}");
+    let both = format!("{by_tick_count} {by_interrupts}");
+    assert!(by_tick_count > by_interrupts && by_tick_count <= Nanos::from_millis(21), "{both}");
 }

@@ -48,9 +48,11 @@ pub fn mentioning(words: &str) -> Vec<&'static FindingEntry> {
         let is_it = |entry: &&'static FindingEntry| words.iter().all(|word| has(entry, word));
         registry().iter().copied().filter(is_it).collect()
     };
-    let as_typed = all(&[wanted.as_str()]);
-    let words: Vec<&str> = wanted.split_whitespace().collect();
-    if as_typed.is_empty() && words.len() > 1 { all(&words) } else { as_typed }
+    // `app-nap` is App Nap.
+    let spaced = wanted.replace(['-', '_'], " ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let ways = [&[wanted.as_str()][..], &[spaced.as_str()], &words];
+    ways.into_iter().filter(|way| !way.is_empty()).map(all).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// Everything that is said about a finding and its remedies.

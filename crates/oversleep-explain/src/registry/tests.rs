@@ -133,6 +133,11 @@ fn findings_are_found_by_the_words_of_their_texts() {
     assert!(names("timer slack").contains(&"timer-slack"), "a phrase");
     assert!(names("clock backwards").contains(&"backward-clock"), "words of a phrase that no text has");
     assert!(names("C-state").contains(&"deep-idle-states"));
+    assert!(
+        names("app-nap").contains(&"timers-put-off") && names("App Nap") == names("app-nap"),
+        "{:?}",
+        names("app-nap")
+    );
     for nothing in ["", " ", "?", "quot", "zzz"] {
         assert!(names(nothing).is_empty(), "{nothing}");
     }

@@ -72,6 +72,11 @@ impl<'a> RuntimeWait<'a> {
         self.name.strip_suffix(BUSY)
     }
 
+    /// Its record, if a model made the call.
+    pub fn record(&self) -> Option<&'static Record> {
+        self.record
+    }
+
     /// Whether one program may make both waits: they are of one runtime, in a version that both are about.
     pub fn goes_with(&self, other: &RuntimeWait<'_>) -> bool {
         let overlap = || self.record.zip(other.record).is_some_and(|(one, two)| one.overlaps(two));

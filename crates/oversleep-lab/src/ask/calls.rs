@@ -44,17 +44,9 @@ pub(crate) fn in_registry_names(lab: &Laboratory, question: &Question) -> Result
                 translation = records::sentence(&lab.platform, call, name, *request);
                 call.info().name.clone_into(name);
             }
-            // `sleep` means the simplest sleep; without this, it would find a wait whose call begins with that word.
-            (None, None) if name.eq_ignore_ascii_case("sleep") => {
-                if let Some(found) = platform.simplest(Family::Sleep) {
-                    found.info().name.clone_into(name);
-                }
-            }
             _ => {
-                // A composed wait has no call of its own: its description begins with another wait's call.
-                let library = library_waits(platform).iter();
-                if let Some(found) = by_name(platform.waits().iter().chain(library).map(AsRef::as_ref), name) {
-                    found.info().name.clone_into(name);
+                if let Some(found) = wait_called(platform, name) {
+                    found.clone_into(name);
                 }
             }
         },
@@ -78,6 +70,24 @@ pub(crate) fn beneath(platform: &SharedPlatform, question: &Question) -> Option<
         None => conditions,
     };
     Some(Question { subject, conditions, ..question.clone() })
+}
+
+impl Laboratory {
+    /// The registry name of a wait that is called so: `WaitForSingleObject`, `Parker`.
+    pub fn wait_called(&self, name: &str) -> Option<&'static str> {
+        wait_called(self.platform(), name)
+    }
+}
+
+/// The registry name of the platform's wait, or the library's, that is called so.
+fn wait_called(platform: &dyn Platform, name: &str) -> Option<&'static str> {
+    // `sleep` means the simplest sleep; without this, it would find a wait whose call begins with that word.
+    if of_system(platform, name).is_none() && name.eq_ignore_ascii_case("sleep") {
+        return platform.simplest(Family::Sleep).map(|wait| wait.info().name);
+    }
+    // A composed wait has no call of its own: its description begins with another wait's call.
+    let library = library_waits(platform).iter();
+    by_name(platform.waits().iter().chain(library).map(AsRef::as_ref), name).map(|wait| wait.info().name)
 }
 
 /// The platform's or a composed wait of that registry name.
@@ -192,14 +202,15 @@ mod tests {
             ("windows-11", "parkNanos(1999us)", "LockSupport.parkNanos@java-8-and-later(1.999ms)", "2 ms becomes 1 ms"),
             ("windows-11", "Thread.sleep(1ms)", "Thread.sleep@java-21-and-later(1ms)", "holds 1 ms meanwhile"),
             ("windows-11", "Thread.sleep@java-17(1ms)", "Thread.sleep@java-14-to-20(1ms)", "holds 1 ms meanwhile"),
-            ("windows-11", "Thread.Sleep(1ms)", "Thread.Sleep@dotnet-5-to-8(1ms)", "of .NET"),
+            ("windows-11", "Thread.Sleep(1ms)", "Thread.Sleep@dotnet-5-to-10(1ms)", "of .NET"),
             ("windows-11", "time.sleep(1ms)", "time.sleep@python-3.11-and-later(1ms)", "CPython since 3.11"),
             (
-                "windows-7",
+                "windows-8.1",
                 "time.sleep(1ms)",
                 "time.sleep@python-3.11-and-later(1ms)",
                 "calls SetWaitableTimer + WaitForSingleObject",
             ),
+            ("windows-7", "time.sleep(1ms)", "time.sleep@python-3.8(1ms)", "calls WaitForSingleObject"),
             ("windows-11", "time.Sleep(1ms)", "time.Sleep@go-1.23-and-later(1ms)", "Go since 1.23"),
             ("windows-11", "thread::sleep(1ms)", "thread::sleep@rust-1.75-and-later(1ms)", "Rust since 1.75"),
             ("windows-11", "sleep_for(1500us)", "std::this_thread::sleep_for@cpp(1.5ms)", "1.5 ms becomes 2 ms"),

@@ -5,7 +5,7 @@ use std::fmt;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Series};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, label};
-use oversleep_system::runtime_calls::{self, CallWait, Evidence, Record, Rule, Thread, can_call_library};
+use oversleep_system::runtime_calls::{self, CallWait, Evidence, Host, Record, Rule, Thread, can_call_library};
 use oversleep_system::waits::SLEEP_UNTIL;
 use oversleep_system::{Clock, Family, Platform, Wait, examples};
 
@@ -90,7 +90,7 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Resu
     let library = may_block.then(|| {
         instead(format!("this project's library, which spins at the end ({})", SLEEP_UNTIL.name), SLEEP_UNTIL.name)
     });
-    let newer = call.and_then(newer);
+    let newer = call.and_then(|call| newer(&Host::of(platform), call));
     let alone = newer.clone().and_then(|(what, name)| instead(what, &name));
     let mut all: Vec<Help> = [setting, best, alone, library.flatten()].into_iter().flatten().collect();
     // A newer version may be one that a setting helps.
@@ -199,9 +199,10 @@ fn other_calls(platform: &dyn Platform, call: &Record) -> Vec<(String, String)> 
     if !is_sleep(call) {
         return Vec::new();
     }
-    let os = platform.id().os;
+    let (os, host) = (platform.id().os, Host::of(platform));
     let fits = |one: &&Record| {
         one.system == os
+            && host.runs(one)
             && one.family() == call.family()
             && one.overlaps(call)
             && one.id != call.id
@@ -223,10 +224,11 @@ fn other_calls(platform: &dyn Platform, call: &Record) -> Vec<(String, String)> 
     runtime_calls::all().iter().filter(fits).map(named).collect()
 }
 
-/// That call of the runtime's newest version, if the call is of an older one.
-fn newer(call: &Record) -> Option<(String, String)> {
+/// That call of the runtime's newest version that runs there, if the call is of an older one.
+fn newer(host: &Host, call: &Record) -> Option<(String, String)> {
     let fits = |one: &&Record| {
-        one.system == call.system
+        host.runs(one)
+            && one.system == call.system
             && one.family() == call.family()
             && one.evidence == Evidence::Published
             && one.names[0] == call.names[0]
@@ -297,7 +299,8 @@ mod tests {
         for machine in oversleep_model::names() {
             let lab = Laboratory::on(platform(machine, &[], 1).expect("a machine"));
             let os = lab.platform_id().os;
-            for record in runtime_calls::all().iter().filter(|record| record.system == os) {
+            let host = Host::of(lab.platform());
+            for record in runtime_calls::all().iter().filter(|record| record.system == os && host.runs(record)) {
                 let subject = Subject::Wait { name: record.wait_name(), request: Nanos::from_millis(1) };
                 let question = Question { count: 6, ..Question::of(subject) };
                 let Ok(answer) = ask(&lab, &question) else { continue };
@@ -374,6 +377,15 @@ mod tests {
         let of_python = texts("windows-11", "time.sleep@python-3.10(1ms)");
         assert!(of_python.contains(&"time.sleep of CPython since 3.11".to_owned()), "{of_python:?}");
         assert!(texts("windows-11", "time.sleep(20ms)").iter().all(|help| !help.contains("CPython")));
+    }
+
+    #[test]
+    fn no_version_is_advised_that_does_not_run_there() {
+        for (machine, has) in [("windows-7", false), ("windows-10-1909", true)] {
+            let of_python = texts(machine, "time.sleep@python-3.8(1ms)");
+            let is_there = of_python.iter().any(|help| help.contains("CPython since 3.11"));
+            assert!(!is_there || has, "{machine}: {of_python:?}");
+        }
     }
 
     #[test]

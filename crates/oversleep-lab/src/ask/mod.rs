@@ -15,5 +15,5 @@ pub use answer::{Answer, Cited, Meaning, NoAnswer};
 pub(crate) use calls::{beneath, in_registry_names};
 pub use help::{Help, advise, helps};
 pub use measured::ask;
-pub use question::{Question, QuestionError, Subject, setting};
+pub use question::{Question, QuestionError, REQUEST_MAX, Subject, setting};
 pub use versions::{Versions, versions};

@@ -109,6 +109,7 @@ impl FromStr for Subject {
                 }
                 let wait = &*spans::canonical(wait, argument).map_err(wrong)?;
                 let request = spans::read(wait, argument).map_err(wrong)?;
+                let wait = spans::made_by(wait, argument);
                 let shortest = Nanos(i64::from(!runtime_calls::call(wait).is_some_and(|call| call.takes_zero)));
                 if !(shortest..=REQUEST_MAX).contains(&request) {
                     return Err(wrong(
@@ -122,8 +123,8 @@ impl FromStr for Subject {
     }
 }
 
-/// A thousand of the longest requests fit in the time of a model.
-const REQUEST_MAX: Nanos = Nanos::from_secs(60 * 86_400);
+/// The longest request of a modelled machine: a thousand of them fit in the time of a model.
+pub const REQUEST_MAX: Nanos = Nanos::from_secs(60 * 86_400);
 const FORMS: &str = "write a question like sleep(1ms), WAIT(DURATION), yield(NAME), step(CLOCK), cost(CLOCK), shows(CLOCK), \
                      forkjoin(blocked) or resolution()";
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use oversleep_record::Nanos;
-use oversleep_system::runtime_calls::{CallWait, Evidence, Record, find};
+use oversleep_system::runtime_calls::{CallWait, Evidence, Host, Needs, Record, find};
 
 use super::answer::Answer;
 use super::calls::of_runtime;
@@ -23,6 +23,10 @@ pub struct Versions {
     pub others: Vec<(String, f64)>,
     /// Whether their medians are those of the answer.
     pub are_alike: bool,
+    /// Whether a newer one is known that doesn't run on that machine.
+    pub is_held_back: bool,
+    /// What newer versions need of a machine that this one hasn't.
+    pub needs: Option<String>,
 }
 
 /// Medians that differ by less than this share, or by less than [`SAME_NS`], are the same.
@@ -41,8 +45,10 @@ pub fn versions(machine: &Laboratory, question: &Question, answer: &Answer) -> O
     let is_modelled = platform.id().modelled.is_some();
     let is_other =
         |one: &&Record| one.family() == record.family() && one.id != record.id && one.evidence == Evidence::Published;
-    let known = find(&[], &record.system, &record.names[0], None);
-    for other in known.into_iter().filter(is_other).filter(|_| is_modelled) {
+    let host = Host::of(platform);
+    let known: Vec<&Record> = find(&[], &record.system, &record.names[0], None).into_iter().filter(is_other).collect();
+    let (here, elsewhere): (Vec<&Record>, Vec<&Record>) = known.into_iter().partition(|other| host.runs(other));
+    for other in here.into_iter().filter(|_| is_modelled) {
         let subject = Subject::Wait { name: other.wait_name(), request: *request };
         let Ok(theirs) = ask(&any_version, &Question { subject, ..question.clone() }) else { continue };
         let p50_ns = theirs.quantile_ns(0.5);
@@ -55,7 +61,9 @@ pub fn versions(machine: &Laboratory, question: &Question, answer: &Answer) -> O
     let are_alike = others.iter().all(|(_, p50_ns)| is_same(own, *p50_ns));
     others.retain(|(_, p50_ns)| are_alike || !is_same(own, *p50_ns));
     let others = others.into_iter().map(|(versions, p50_ns)| (several_versions(&versions), p50_ns)).collect();
-    Some(Versions { of: version_words(record), is_assumed, others, are_alike })
+    let needs = host.lacks(record.family()).map(Needs::sentence);
+    let is_held_back = !elsewhere.is_empty();
+    Some(Versions { of: version_words(record), is_assumed, others, are_alike, is_held_back, needs })
 }
 
 fn is_same(one: f64, other: f64) -> bool {
@@ -65,8 +73,10 @@ fn is_same(one: f64, other: f64) -> bool {
 impl fmt::Display for Versions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.of)?;
-        if self.is_assumed {
-            f.write_str(", the newest that a source states")?;
+        match (self.is_assumed, self.is_held_back) {
+            (true, false) => f.write_str(", the newest that a source states")?,
+            (true, true) => f.write_str(", the newest with a source that runs there")?,
+            (false, _) => {}
         }
         for (versions, p50_ns) in &self.others {
             match self.are_alike {
@@ -77,7 +87,10 @@ impl fmt::Display for Versions {
         if self.is_assumed && !self.others.is_empty() {
             f.write_str(". To ask another, name it with --version")?;
         }
-        Ok(())
+        match &self.needs {
+            Some(needs) => write!(f, ". {needs}, and this machine is older"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -106,6 +119,28 @@ mod tests {
         let java = versions_of("windows-11", "Thread.sleep(1ms)", None).expect("a runtime's call");
         assert!(java.contains("; OpenJDK 14 to 20 and 8 to 13: the same"), "{java}");
         assert_eq!(versions_of("windows-11", "Sleep(1ms)", None), None, "a call of the system");
+    }
+
+    #[test]
+    fn a_version_that_does_not_run_there_is_neither_assumed_nor_compared() {
+        let needs =
+            "Go needs Windows 10 from version 1.21 on (https://go.dev/doc/go1.21#ports), and this machine is older";
+        let go = versions_of("windows-7", "time.Sleep(1ms)", None).expect("a runtime's call");
+        assert!(
+            go.starts_with("Go 1.16 to 1.22, with nothing else to run, the newest with a source that runs"),
+            "{go}"
+        );
+        assert!(go.ends_with(needs) && !go.contains("1.23"), "{go}");
+        let named = versions_of("windows-7", "time.Sleep(1ms)", Some("1.26")).expect("a runtime's call");
+        assert!(named.starts_with("Go 1.16 to 1.22") && named.ends_with(needs), "{named}");
+        let python = versions_of("windows-7", "time.sleep(1ms)", None).expect("a runtime's call");
+        assert!(
+            python.starts_with("CPython 3.8, the newest with a source that runs there; CPython 3.7, 3.6"),
+            "{python}"
+        );
+        assert!(!python.contains("3.11"), "{python}");
+        let new = versions_of("windows-11", "time.Sleep(1ms)", None).expect("a runtime's call");
+        assert!(!new.contains("needs"), "{new}");
     }
 
     #[test]

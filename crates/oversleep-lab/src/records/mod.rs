@@ -11,7 +11,7 @@ use oversleep_explain::runtimes::{RuntimeWait, waits};
 use oversleep_model::Source;
 use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::SharedPlatform;
-use oversleep_system::runtime_calls::{CallWait, Counts, HELD, Passes, Version, find, namesake};
+use oversleep_system::runtime_calls::{CallWait, Counts, HELD, Host, Needs, Passes, Version, find, namesake};
 
 pub(crate) use modelled::probes;
 pub use oversleep_system::runtime_calls::{
@@ -131,10 +131,11 @@ struct Others<'a> {
 /// What other versions of that call make of the request, where that differs: a sentence for all that do the same.
 fn others(platform: &SharedPlatform, record: &Record, passes: &Passes<'_>, name: &str, request: Nanos) -> Vec<String> {
     let mut told: Vec<Others<'_>> = Vec::new();
+    let host = Host::of(&**platform);
     let what_matters = |one: &Record| (one.rounds, one.holds, one.wait.clone(), one.due_by.clone());
     for other in find(&[], &record.system, name, None) {
         let is_same = other.id == record.id || what_matters(other) == what_matters(record);
-        if is_same || other.evidence != Evidence::Published {
+        if is_same || !host.runs(other) || other.evidence != Evidence::Published {
             continue;
         }
         let other_passes = other.passes(|_| true);
@@ -218,6 +219,12 @@ pub(crate) fn nothing_left(record: &Record, request: Nanos) -> String {
 pub(crate) fn refusal(record: &Record, request: Nanos) -> Option<String> {
     let refused = record.refuses(request)?;
     Some(format!("{} {refused} for {request}, so it does not wait ({})", record.names[0], citation(record)))
+}
+
+/// Why no version of a call that runs on that machine answers, where that record's doesn't.
+pub(crate) fn runs_nowhere(host: &Host, record: &Record) -> String {
+    let needs = host.lacks(record.family()).map(Needs::sentence).unwrap_or_default();
+    format!("{needs}, and this machine is older; what an earlier version makes of {} is not known", record.names[0])
 }
 
 /// Why a call's versions don't answer, or `None` if there is no such call.

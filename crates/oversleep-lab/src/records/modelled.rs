@@ -11,7 +11,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label;
 use oversleep_record::series::{Quantity, Runtime};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
-use oversleep_system::runtime_calls::{CallWait, Trick, all, tricks};
+use oversleep_system::runtime_calls::{CallWait, Host, Trick, all, tricks};
 use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{Platform, SharedPlatform, WaitEnd};
 
@@ -34,13 +34,18 @@ pub(crate) fn probes(
     let platform = &**shared;
     let os = platform.id().os;
     let own = platform.runtime_calls().iter().map(CallWait::record);
+    let host = Host::of(platform);
     let is_meant = |record: &&Record| {
         let names = &plan.subjects;
         let is_named = |name: &String| name.eq_ignore_ascii_case(record.family());
         let is_version = plan.runtimes.version.as_ref().is_none_or(|version| record.covers(version));
         let has = |part: &String| record.names.iter().any(|name| name.contains(part.as_str()));
         let is_in = plan.runtimes.only.is_empty() || plan.runtimes.only.iter().any(has);
-        record.system == os && is_version && is_in && (names.is_empty() || names.iter().any(is_named))
+        record.system == os
+            && host.runs(record)
+            && is_version
+            && is_in
+            && (names.is_empty() || names.iter().any(is_named))
     };
     let records = newest_first(own.chain(all()).filter(is_meant).collect());
     let mut all: Vec<Box<dyn Probe>> = Vec::new();

@@ -3,7 +3,7 @@
 use oversleep_record::Environment;
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::PlatformId;
-use oversleep_system::runtime_calls::{self, Version};
+use oversleep_system::runtime_calls::{self, Host, Record, Version};
 use oversleep_system::{Ability, NotASetting, Platform, SharedPlatform, Wait};
 
 use crate::catalogue::{self, Entry, Kind};
@@ -28,22 +28,44 @@ impl Laboratory {
         Laboratory { version, ..self }
     }
 
-    /// The name among waits of a runtime's call: `Thread.sleep@java-14-to-20`. `None` if no record is about such a call
-    /// here.
+    /// The name among waits of a runtime's call: `Thread.sleep@java-14-to-20`. Where the version that is meant doesn't run,
+    /// it is that of the newest one that does. `None` if no record is about such a call here.
     ///
     /// # Errors
-    /// No record is about that version, and which versions the records are about.
+    /// No record is about that version, and which versions the records are about; or about one that runs here.
     pub fn runtime_call(&self, name: &str) -> Result<Option<&str>, String> {
         let os = self.platform.id().os;
         let own: Vec<_> = self.platform.runtime_calls().iter().map(|call| call.record().clone()).collect();
-        let name = match runtime_calls::find(&own, &os, name, self.version.as_ref()).first() {
-            Some(record) => record.wait_name(),
-            None => match &self.version {
-                Some(version) => return records::unknown_version(&os, name, version).map_or(Ok(None), Err),
-                None => return Ok(None),
-            },
+        let found = runtime_calls::find(&own, &os, name, self.version.as_ref());
+        let Some(first) = found.first() else {
+            let unknown = self.version.as_ref().and_then(|version| records::unknown_version(&os, name, version));
+            return unknown.map_or(Ok(None), Err);
+        };
+        let host = Host::of(&*self.platform);
+        let call = name.split('@').next().unwrap_or(name);
+        let of_family = format!("{call}@{}", first.family());
+        let others = || runtime_calls::find(&own, &os, &of_family, None);
+        let runs = |all: Vec<&Record>| all.into_iter().find(|record| host.runs(record)).map(Record::wait_name);
+        let Some(name) = runs(found.clone()).or_else(|| runs(others())) else {
+            return Err(records::runs_nowhere(&host, first));
         };
         Ok(runtime_calls::wait(&*self.platform, &name).map(|call| call.info().name))
+    }
+
+    /// Why no version of those runtimes that a record is about runs here; with a version, why that one doesn't.
+    pub fn runs_none(&self, families: &[String], version: Option<&Version>) -> Option<String> {
+        let (os, host) = (self.platform.id().os, Host::of(&*self.platform));
+        let is_too_new = |family: &String| {
+            let needs = host.lacks(&family.to_ascii_lowercase())?;
+            let mut records =
+                runtime_calls::all().iter().filter(|one| one.system == os && one.family() == needs.family);
+            let is_it = version.is_some_and(|version| needs.is_about(version));
+            (is_it || !records.any(|record| host.runs(record))).then_some(needs)
+        };
+        let needs: Option<Vec<_>> = families.iter().map(is_too_new).collect();
+        let needs = needs.filter(|needs| !needs.is_empty())?;
+        let sentences: Vec<String> = needs.into_iter().map(runtime_calls::Needs::sentence).collect();
+        Some(format!("{}, and this machine is older", sentences.join("; ")))
     }
 
     pub(crate) fn platform(&self) -> &dyn Platform {

@@ -55,7 +55,13 @@ pub enum RunError {
         /// The number of their rounds.
         rounds: u64,
     },
+    /// Its end would lie beyond the times that can be written, so nothing is measured.
+    #[error("that would take more than {YEARS_MAX} years")]
+    TooLong,
 }
+
+/// A time fits 292 years.
+const YEARS_MAX: i64 = 250;
 
 impl Laboratory {
     /// The experiments that `check` runs here at that depth.
@@ -233,10 +239,11 @@ fn no_longer_so(before: &mut Environment, after: &Environment) {
 /// The probes, if a reader would accept the result of all of them.
 ///
 /// # Errors
-/// They are too many.
+/// They are too many, or take too long.
 fn readable(probes: impl Iterator<Item = Box<dyn Probe>>) -> Result<Vec<Box<dyn Probe>>, RunError> {
-    let (mut kept, mut series, mut rounds) = (Vec::new(), 0, 0);
+    let (mut kept, mut series, mut rounds, mut time) = (Vec::new(), 0, 0, Nanos::ZERO);
     for mut probe in probes {
+        time += probe.round_estimate() * i64::from(probe.rounds());
         let recorders = probe.recorders().len();
         series += recorders;
         rounds += recorders as u64 * u64::from(probe.rounds());
@@ -246,6 +253,9 @@ fn readable(probes: impl Iterator<Item = Box<dyn Probe>>) -> Result<Vec<Box<dyn 
     }
     kept.iter_mut().flat_map(|probe| probe.recorders()).for_each(|recorder| recorder.share_among(series));
     let is_readable = series <= SERIES_MAX && rounds <= ROUNDS_MAX;
+    if is_readable && time > Nanos::from_secs(YEARS_MAX * 365 * 86_400) {
+        return Err(RunError::TooLong);
+    }
     is_readable.then_some(kept).ok_or(RunError::TooMuch { series, rounds })
 }
 

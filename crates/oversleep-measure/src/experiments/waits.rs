@@ -10,7 +10,7 @@ use crate::composed_waits::find_wait;
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use crate::wait_probe::is_of_runtime;
+use crate::wait_probe::is_of_program;
 use crate::{Amount, WaitProbe};
 
 pub(super) static B5: Experiment = Experiment {
@@ -21,10 +21,11 @@ pub(super) static B5: Experiment = Experiment {
              argument can express what is left of a period runs on absolute deadlines one request apart; a deadline \
              that passed while the thread was away is recorded, never skipped. A wait that counts in milliseconds, \
              ends on a tick or is delayed by a share of its request runs call by call, because a schedule would hide \
-             that. So does a runtime's call, unless it is one at a fixed rate. What was passed to the call after rounding is recorded apart from the request. At 1 ms, some \
-             additional waits are observed more closely, and their lateness is split into timer, run queue and return. In \
-             a survey, requests above 1 ms show how calls round, so several waits are measured at once, begun one after the \
-             other; the simplest sleep and timers are measured alone, except at 100 ms, where sleeps are compared with others. \
+             that. So does a runtime's call, unless it is one at a fixed rate, and this project's library on a model. What \
+             was passed to the call after rounding is recorded apart from the request. At 1 ms, some additional waits \
+             are observed more closely, and their lateness is split into timer, run queue and return. In a survey, \
+             requests above 1 ms show how calls round, so several waits are measured at once, begun one after the other; the \
+             simplest sleep and timers are measured alone, except at 100 ms, where sleeps are compared with others. \
              A series ends after three rounds if these agree; if they don't, it takes up to five.",
     quantities: &[Quantity::Lateness],
     columns: &[
@@ -53,7 +54,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_compared || is_plain_sleep);
         for requested in plan.requests_or(&own) {
             let mut amount = amount(plan, requested, shows_share);
-            if plan.depth == Depth::Normal && platform.time_is_virtual() && is_of_runtime(info.name) {
+            if plan.depth == Depth::Normal && platform.time_is_virtual() && is_of_program(platform, info.name) {
                 // A question has as many.
                 amount = Amount { count: runtime_calls::COUNT, time: Nanos::MAX, ..amount };
             }

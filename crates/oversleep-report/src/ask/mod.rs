@@ -243,6 +243,9 @@ impl Reply {
                     let others: Value = versions.others.iter().map(other).collect();
                     document["version"] =
                         json!({ "of": versions.of, "is_assumed": versions.is_assumed, "others": others });
+                    if let Some(needs) = &versions.needs {
+                        document["version"]["needs"] = json!(needs);
+                    }
                 }
                 if !self.helps.is_empty() {
                     let help = |help: &Help| json!({ "what": help.what, "p50_ns": help.p50_ns });

@@ -13,13 +13,13 @@ use super::{AMOUNT, value};
 pub struct RequestArgs {
     /// Durations to request, like 300us,1ms [default: each experiment's own]
     ///
-    /// Write a number with ns, us, ms, s, min or h, up to 60s. Repeat the option or separate durations with commas for
-    /// several.
+    /// Write a number with ns, us, ms, s, min or h, up to 60s, or up to 60 days (1440h) with --on or --like, where no real
+    /// time passes. Repeat the option or separate durations with commas for several.
     #[arg(
         long,
         alias = "ask",
         value_name = "DURATION",
-        value_parser = value::request,
+        value_parser = value::request_somewhere,
         value_delimiter = ',',
         allow_hyphen_values = true
     )]

@@ -73,3 +73,26 @@ pub fn versions(os: &str, name: &str) -> Vec<Cow<'static, str>> {
     let versions: BTreeSet<String> = found.iter().map(|one| format!("{} {}", one.family(), one.versions)).collect();
     versions.into_iter().map(Cow::Owned).collect()
 }
+
+/// The versions that these published records of a call are about, newest first, neighbours together: `13, 3 to 11`.
+pub fn versions_together(records: &[&Record]) -> String {
+    let mut spans: Vec<(&Version, Option<&Version>)> =
+        records.iter().filter_map(|record| Some((record.from.as_ref()?, record.before.as_ref()))).collect();
+    spans.sort_unstable();
+    let mut together: Vec<(&Version, Option<&Version>)> = Vec::new();
+    for (from, before) in spans {
+        match together.last_mut() {
+            Some((_, end)) if *end == Some(from) => *end = before,
+            _ => together.push((from, before)),
+        }
+    }
+    let words = |(from, before): &(&Version, Option<&Version>)| match before {
+        None => format!("{from} and later"),
+        Some(before) => match before.preceding() {
+            Some(last) if last == **from => from.to_string(),
+            Some(last) => format!("{from} to {last}"),
+            None => format!("{from} to before {before}"),
+        },
+    };
+    together.iter().rev().map(words).collect::<Vec<_>>().join(", ")
+}

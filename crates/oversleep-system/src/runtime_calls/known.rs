@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use oversleep_record::series::Pace;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Record, Version};
+use super::{Evidence, Needs, Record, Version};
 
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
@@ -29,6 +29,9 @@ static ALL: LazyLock<File> = LazyLock::new(|| {
         all.library.extend(read.library);
         all.namesake.extend(read.namesake);
         all.edge.extend(read.edge);
+        all.needs.extend(read.needs);
+        all.alias.extend(read.alias);
+        all.owner.extend(read.owner);
     }
     all.record.iter_mut().for_each(complete);
     all
@@ -49,6 +52,40 @@ struct File {
     namesake: Vec<Namesake>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     edge: Vec<Edge>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    needs: Vec<Needs>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    alias: Vec<Alias>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    owner: Vec<Owner>,
+}
+
+/// Another way to make a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alias {
+    /// What stands in the code: `TimeUnit.SECONDS.sleep`.
+    pub names: Vec<String>,
+    /// The call that it makes, by a name of that.
+    pub call: String,
+    /// The unit of a number, if it differs from that of the call.
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// The number of its arguments, if that tells it from other calls of its name.
+    #[serde(default)]
+    pub arguments: Option<usize>,
+}
+
+/// What a call may be called on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Owner {
+    /// Packages and namespaces that stand before the names of classes and modules.
+    #[serde(default)]
+    packages: Vec<String>,
+    /// Calls of objects, whose names say nothing.
+    #[serde(default)]
+    methods: Vec<String>,
 }
 
 /// Versions that are not of a runtime but of another one with its name.
@@ -92,6 +129,9 @@ pub struct Call {
     /// Whether it is a function that the runtime alone can call.
     #[serde(default)]
     pub internal: bool,
+    /// Whether its span is the first of several arguments. That of other calls is the last one.
+    #[serde(default)]
+    pub span_first: bool,
 }
 
 /// What calls do with spans that are no waits: as in "with a negative span, Thread.sleep throws …".
@@ -159,6 +199,26 @@ pub fn tricks() -> &'static [Trick] {
 /// What is known of spans that are no waits.
 pub fn edges() -> &'static [Edge] {
     &ALL.edge
+}
+
+/// What runtimes need of systems.
+pub(super) fn needs() -> &'static [Needs] {
+    &ALL.needs
+}
+
+/// All other ways to make a call.
+pub fn aliases() -> &'static [Alias] {
+    &ALL.alias
+}
+
+/// Whether that is what stands before the name of a known call's class or module, like `java.lang.`.
+pub fn is_package(text: &str) -> bool {
+    ALL.owner.iter().any(|owner| owner.packages.iter().any(|package| package == text))
+}
+
+/// Whether objects are asked to wait by that name.
+pub fn is_method(name: &str) -> bool {
+    ALL.owner.iter().any(|owner| owner.methods.iter().any(|method| method == name))
 }
 
 /// All entries about calls.

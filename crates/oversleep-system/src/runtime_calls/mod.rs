@@ -5,6 +5,7 @@
 //! `oversleep report RESULT --records` derived from a result.
 
 mod find;
+mod host;
 mod known;
 mod limits;
 mod passes;
@@ -17,10 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Clock, Platform};
 
-pub use find::{behind, find, systems, versions};
+pub use find::{behind, find, systems, versions, versions_together};
+pub use host::{Host, Needs};
 pub use known::{
-    COUNT, Call, Edge, Thread, Trick, all, call, can_call_library, document, edges, families, is_at_fixed_rate, names,
-    namesake, pace, read, tricks,
+    Alias, COUNT, Call, Edge, Thread, Trick, aliases, all, call, can_call_library, document, edges, families,
+    is_at_fixed_rate, is_method, is_package, names, namesake, pace, read, tricks,
 };
 pub use limits::{Counts, Limit};
 pub use passes::Passes;

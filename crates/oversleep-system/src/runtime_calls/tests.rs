@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use oversleep_record::environment::FactValue;
+use oversleep_record::{Environment, FactName};
+
 use super::*;
 use crate::waits;
 
@@ -126,7 +129,8 @@ fn a_record_that_waits_again_names_the_clock_by_which_it_does() {
         assert!(record.due_clock(false).is_some(), "{}: {}", record.id, record.note);
     }
     let counted = |counts: Counts| counts.passed(Nanos(1_900_000), Nanos(3_100_000)).0;
-    assert_eq!([Counts::Exactly, Counts::MillisecondsShown].map(counted), [1_200_000, 2_000_000]);
+    let all = [Counts::Exactly, Counts::MillisecondsShown, Counts::MillisecondsOfEach];
+    assert_eq!(all.map(counted), [1_200_000, 2_000_000, 1_000_000]);
     let passes = Passes::rounding(Rule::TruncatesToAtLeastOne);
     let due = |counts| passes.due(counts, Nanos(1_900_000), Nanos::ZERO).0;
     assert_eq!([Counts::Rounded, Counts::Exactly].map(due), [1_000_000, 1_900_000]);
@@ -161,5 +165,60 @@ fn a_version_is_one_of_the_runtime_that_numbers_its_versions_so() {
     assert_eq!(of("Task.Delay", "linux", "6.8"), ["Task.Delay@mono-6.8.0.105"]);
     assert_eq!(of("Task.Delay@mono", "linux", "6"), ["Task.Delay@mono-6.8.0.105"]);
     assert_eq!(of("Task.Delay", "windows", "6"), ["Task.Delay@dotnet-6"]);
-    assert_eq!(of("Thread.Sleep", "linux", "8"), ["Thread.Sleep@dotnet-5-to-8"]);
+    assert_eq!(of("Thread.Sleep", "linux", "8"), ["Thread.Sleep@dotnet-5-to-10"]);
+}
+
+/// A machine with that fact.
+fn host(os: &str, fact: FactName, value: FactValue) -> Host {
+    let mut facts = Environment::default();
+    facts.set(fact, value, "model");
+    Host::described(os, &facts)
+}
+
+#[test]
+fn a_version_that_needs_a_newer_system_does_not_run_on_an_older_one() {
+    let windows = |build| host("windows", FactName::OsBuild, FactValue::Integer(build));
+    let macos = |name: &str| host("macos", FactName::OsName, FactValue::Text(name.to_owned()));
+    let from = |host: &Host, family: &str| Some(host.lacks(family)?.from.as_ref()?.to_string());
+    for (build, go, python, dotnet) in [
+        (2_600, Some("1.11"), Some("3.5"), Some("8")),
+        (7_601, Some("1.21"), Some("3.9"), Some("8")),
+        (9_600, Some("1.21"), Some("3.13"), Some("8")),
+        (18_363, None, None, None),
+    ] {
+        let found = ["go", "python", "dotnet"].map(|family| from(&windows(build), family));
+        assert_eq!(found, [go, python, dotnet].map(|from| from.map(str::to_owned)), "{build}");
+    }
+    assert_eq!(from(&macos("OS X 10.11"), "go").as_deref(), Some("1.21"));
+    assert_eq!(from(&macos("macOS 11.7"), "go").as_deref(), Some("1.25"));
+    assert_eq!(from(&macos("macOS 14.4.1"), "go"), None);
+    assert!(windows(7_601).lacks("chromium").is_some_and(|needs| needs.from.is_none()));
+    let runs = |build, id: &str| windows(build).runs(all().iter().find(|record| record.id == id).expect(id));
+    assert_eq!([runs(7_601, "R13"), runs(7_601, "R66"), runs(2_600, "R66")], [false, true, false]);
+    assert_eq!([runs(7_601, "R131"), runs(18_363, "R131")], [false, true]);
+    assert_eq!(Host::described("windows", &Environment::default()).lacks("go"), None, "it is a machine like any other");
+}
+
+#[test]
+fn what_a_runtime_needs_is_about_a_runtime_of_the_table_and_says_where_it_is_said() {
+    for needs in known::needs() {
+        let what = format!("{} {:?}", needs.family, needs.from);
+        assert!(all().iter().any(|one| one.family() == needs.family && one.system == needs.system), "{what}");
+        assert!(needs.source.starts_with("https://"), "{what}");
+        assert!(needs.sentence().contains(&needs.called), "{what}");
+    }
+    for alias in aliases() {
+        assert!(call(&alias.call).is_some(), "{}", alias.call);
+    }
+}
+
+#[test]
+fn versions_of_one_call_are_said_together() {
+    let of = |name: &str, os: &str| -> String {
+        let records: Vec<&Record> = find(&[], os, name, None);
+        versions_together(&records.into_iter().filter(|one| one.evidence == Evidence::Published).collect::<Vec<_>>())
+    };
+    assert_eq!(of("Thread.sleep@java", "windows"), "8 and later");
+    assert_eq!(of("virtual.Thread.sleep", "windows"), "24 and later, 21");
+    assert_eq!(of("asyncio.sleep", "windows"), "3.13, 3.5 to 3.11");
 }

@@ -22,7 +22,7 @@ use crate::interrupt;
 use crate::message;
 use crate::output::{self, Delivery, rescue};
 use crate::progress::Meter;
-use crate::request::{MeasuringArgs, machine};
+use crate::request::{MeasuringArgs, machine, refuse_long_requests};
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep runtimes", "every language runtime found here"),
@@ -118,6 +118,7 @@ impl Runtimes {
         }
         measuring::refuse_names_as_file(command, &self.output, is_name)?;
         let lab = machine::laboratory(&self.machine)?;
+        refuse_long_requests(&lab, &self.request.request)?;
         let surroundings = Surroundings::here(&lab.platform_id().os);
         let wanted = Wanted {
             names: self.names,
@@ -195,10 +196,19 @@ impl Runtimes {
         let lab = machine::laboratory(&self.machine.each()[0])?;
         let known = records::families(&lab.platform_id().os);
         if let Some(name) = self.names.iter().find(|name| !known.contains(&name.to_ascii_lowercase().as_str())) {
+            let on = self.machine.on.as_deref().unwrap_or("MACHINE");
+            if let Some(wait) = lab.runtime_call(name).ok().flatten().or_else(|| lab.wait_called(name)) {
+                return Err(Failure::usage(format!(
+                    "'{name}' names a wait, and this command takes runtimes; `oversleep waits {wait} --on {on}` measures it"
+                )));
+            }
             return Err(Failure::usage(format!(
                 "no record says what '{name}' makes of a request on such a machine; choose from {}",
                 known.join(", ")
             )));
+        }
+        if let Some(why) = lab.runs_none(&self.names, self.version.as_ref()) {
+            return Err(Failure::usage(why));
         }
         let ids = match self.published {
             true => &[ExperimentId::B10, ExperimentId::B11, ExperimentId::R4][..],

@@ -152,7 +152,8 @@ impl Tracer {
             requested => requested,
         };
         let holder = Holder::Wait { process, thread: tid };
-        let holds = (plan.has_tick() && wait.1.may_hold()).then(|| plan.holds(wait.1, requested, now)).flatten();
+        let holds =
+            (plan.has_tick() && wait.passes.may_hold()).then(|| plan.holds(wait.passes, requested, now)).flatten();
         // Its last wait has ended, maybe before its time.
         if holds.is_some() || program.is_some() && shared.is_held_by(holder) {
             shared.hold(holder, holds, now);
@@ -162,7 +163,7 @@ impl Tracer {
         // Setting a socket's timeout doesn't wait yet: the timeout lasts as long as a wait that begins at a tick.
         let from = match (waiting.leads_to, grid) {
             (LeadsTo::Socket, Some(grid)) => grid.at_or_before(now),
-            _ => plan.began(wait.0, ticks.is_as_found, now),
+            _ => plan.began(wait.wait, ticks.is_as_found, now),
         };
         let Some(planned) = plan.end(wait, requested, from, ticks) else {
             if holds.is_some() {
@@ -173,7 +174,7 @@ impl Tracer {
         if holds.is_some() {
             shared.hold_until(holder, planned.end);
         }
-        let info = &wait.0.info;
+        let info = &wait.wait.info;
         if let Some(grid) = grid.filter(|_| waiting.class != Class::Socket)
             && !program.is_some_and(|program| program.adapted.depends_on_caller(waiting.class))
             && !self.is_in_other_time(tid)

@@ -2,32 +2,14 @@
 //! `time.Sleep(5 * time.Millisecond)`, `Duration::from_micros(300)`, `setTimeout(f, 1)`.
 
 mod language;
+mod names;
 
-use oversleep_record::{Nanos, nearest_from};
+use oversleep_record::Nanos;
 use oversleep_system::runtime_calls::{self, Edge};
 
-/// What a bare number means to the system's own calls, by the Windows API and POSIX; the table of runtimes' calls has
-/// those of the languages. Names are exact, since Go's `time.Sleep` takes nanoseconds and Python's `time.sleep` seconds. A
-/// bare `sleep` is missing: it takes seconds in C and milliseconds elsewhere.
-const UNITS: &[(&str, &[&str])] = &[
-    (
-        "ms",
-        &[
-            "Sleep",
-            "SleepEx",
-            "WaitForSingleObject",
-            "WaitForSingleObjectEx",
-            "WaitForMultipleObjects",
-            "GetQueuedCompletionStatus",
-            "SetTimer",
-            "timeSetEvent",
-            "timeBeginPeriod",
-            "poll",
-            "epoll_wait",
-        ],
-    ),
-    ("us", &["usleep"]),
-];
+use names::{alias, meant, unit_of};
+
+pub(super) use names::{canonical, made_by};
 
 /// Parts of the names by which languages build a span from a number, and the unit of each.
 const BUILDERS: &[(&str, Nanos)] = &[
@@ -56,7 +38,9 @@ pub(super) fn bare(text: &str) -> &str {
     }
     loop {
         let before = BEFORE.iter().find_map(|word| text.strip_prefix(word));
-        let shorter = before.or_else(|| AFTER.iter().find_map(|end| text.strip_suffix(end)));
+        // An expression of Erlang ends with a full stop.
+        let shorter = before.or_else(|| text.strip_suffix('.').filter(|call| call.ends_with(')')));
+        let shorter = shorter.or_else(|| AFTER.iter().find_map(|end| text.strip_suffix(end)));
         match shorter.or_else(|| without_comment(text)).or_else(|| promised(text)) {
             Some(shorter) => text = shorter.trim(),
             None => return text,
@@ -105,105 +89,6 @@ pub(super) fn split(text: &str) -> Option<(String, &str)> {
     (depth == 0).then(|| (name.trim().to_owned(), inner[start + 1..].trim()))
 }
 
-/// What stands before the names of classes and modules of the known calls.
-const PACKAGES: &[&str] = &[
-    "java.lang.",
-    "java.util.concurrent.",
-    "java.util.concurrent.locks.",
-    "System.Threading.",
-    "System.Threading.Tasks.",
-    "std::",
-    "async_std::",
-    "self.",
-    "this.",
-];
-
-/// Waits that are called on an object.
-const METHODS: &[&str] = &[
-    "wait",
-    "Wait",
-    "WaitFor",
-    "SpinOnce",
-    "wait_for",
-    "wait_timeout",
-    "recv_timeout",
-    "try_lock_for",
-    "poll",
-    "get",
-    "acquire",
-    "schedule",
-    "scheduleAtFixedRate",
-    "awaitNanos",
-];
-
-/// The known call that is meant by one as it stands in the code, after the object or the package that it is called on:
-/// `java.lang.Thread.sleep`, `executor.schedule`, `lock.acquire`, Elixir's `:timer.sleep`. A name that could be several, and
-/// whose argument doesn't decide, is left as it is.
-///
-/// # Errors
-/// Which calls it could be.
-pub(super) fn canonical(call: &str, argument: &str) -> Result<String, String> {
-    if let Some((module, function)) = call.strip_prefix(':').and_then(|call| call.split_once('.')) {
-        return canonical(&format!("{module}:{function}"), argument);
-    }
-    // This project's own sleeps are called like some of others.
-    if runtime_calls::call(call).is_some() || call.starts_with("oversleep") {
-        return Ok(call.to_owned());
-    }
-    let starts = call.char_indices().filter(|(at, c)| *at > 0 && ".:".contains(*c)).map(|(at, _)| at + 1);
-    let rests: Vec<&str> = starts.map(|at| &call[at..]).filter(|rest| !rest.starts_with(':')).collect();
-    if let Some(rest) = rests.iter().find(|rest| runtime_calls::call(rest).is_some()) {
-        let package = &call[..call.len() - rest.len()];
-        // A function's own name has that of its class or module; an object has any name.
-        return match !rest.contains(['.', ':']) || PACKAGES.contains(&package) {
-            true => Ok((*rest).to_owned()),
-            false => Err(format!("'{call}' is not known; write {rest} if that is meant")),
-        };
-    }
-    let mut alike = runtime_calls::names().filter(|name| name.eq_ignore_ascii_case(call));
-    if let (Some(found), None) = (alike.next(), alike.next()) {
-        return Ok(found.to_owned());
-    }
-    let fitting = rests.last().map_or_else(Vec::new, |last| methods(call, last, argument));
-    let of_system = |rest: &&&str| UNITS.iter().any(|(_, names)| names.contains(*rest));
-    match &fitting[..] {
-        // `kernel32.Sleep` is the system's own.
-        [] => Ok((*rests.last().filter(of_system).unwrap_or(&call)).to_owned()),
-        [one] => Ok((*one).to_owned()),
-        several => Err(format!("'{call}' could be {}; write the one that you mean", several.join(", "))),
-    }
-}
-
-/// The known calls that an object may be asked for by that name, with that argument: of all, those that its name speaks of.
-fn methods(call: &str, last: &str, argument: &str) -> Vec<&'static str> {
-    // Others are functions, which are named after their class.
-    if !METHODS.contains(&last) {
-        return Vec::new();
-    }
-    let owner =
-        |name: &str| name.rsplit(['.', ':']).find(|part| !part.is_empty() && *part != last).map(str::to_lowercase);
-    let is_method = |name: &&str| name.rsplit(['.', ':']).next() == Some(last);
-    let written_in = language::of_argument(argument).map(|language| language.name);
-    let fits = |name: &&str| {
-        written_in.is_none_or(|language| language::of_call(name).name == language)
-            && (argument.parse::<Nanos>().is_ok() || matches!(written(name, argument), Some(Ok(_))))
-    };
-    let mut found: Vec<&'static str> = Vec::new();
-    for name in runtime_calls::names().filter(is_method).filter(fits) {
-        // `Event.wait` is `threading.Event.wait`.
-        let is_known = found.iter().any(|known| known.ends_with(name) || name.ends_with(known));
-        if !is_known {
-            found.push(name);
-        }
-    }
-    let object = owner(call).unwrap_or_default().replace('_', "");
-    let speaks_of = |name: &&&str| {
-        owner(name).is_some_and(|owner| !object.is_empty() && (owner.starts_with(&object) || object.ends_with(&owner)))
-    };
-    let named: Vec<&'static str> = found.iter().filter(speaks_of).copied().collect();
-    if named.len() == 1 { named } else { found }
-}
-
 /// Reads what stands between the parentheses of that call.
 ///
 /// # Errors
@@ -224,25 +109,36 @@ pub(super) fn read(call: &str, argument: &str) -> Result<Nanos, String> {
 
 /// What stands there in the code, if it is a span or a number.
 fn written(call: &str, argument: &str) -> Option<Result<Nanos, String>> {
-    let language = language::of_call(call);
+    let alias = alias(call, argument);
+    let language = language::of_call(made_by(call, argument));
+    let known = runtime_calls::call(call);
     if argument.is_empty() {
-        return runtime_calls::call(call)?.alone.as_ref()?.parse().ok().map(Ok);
+        return known?.alone.as_ref()?.parse().ok().map(Ok);
     }
-    if let Some(unit) = unit_of(call) {
-        if let Some(value) = language.number(argument, unit == "s") {
-            let span = span(value.abs(), format!("1{unit}").parse().ok()?)?;
+    if let Some((first, _)) = argument.split_once(',').filter(|_| known.is_some_and(|call| call.span_first)) {
+        return Some(read(call, first.trim()));
+    }
+    // Of several arguments, the last one is the span.
+    let number = match alias.and_then(|alias| alias.arguments) {
+        Some(_) => argument.rsplit(',').next().unwrap_or_default().trim(),
+        None => argument,
+    };
+    if let Some(unit) = unit_of(call, argument) {
+        let each = unit.parse().or_else(|_| format!("1{unit}").parse()).ok()?;
+        if let Some(value) = language.number(number, unit == "s" && alias.is_none()) {
+            let span = span(value.abs(), each)?;
             let span = if value < 0.0 { Nanos(-span.0) } else { span };
             return Some(edge(call, span, argument).unwrap_or(Ok(span)));
         }
-        if language.is_number(argument) {
+        if language.is_number(number) {
             return Some(Err(format!(
-                "{call} takes a whole number of {unit}, and {} refuses {argument} there; write a span like 1.5ms",
+                "{call} takes a whole number of {unit}, and {} refuses {number} there; write a span like 1.5ms",
                 language.name
             )));
         }
     }
     // A function that is called back may be named after a unit: `setTimeout(updateSeconds, 16)`.
-    let may_build = unit_of(call).is_none() || language::of_argument(argument).is_some();
+    let may_build = unit_of(call, argument).is_none() || language::of_argument(argument).is_some();
     let built = || {
         let span = built(call, argument).filter(|_| may_build)?;
         Some(edge(call, span, argument).unwrap_or(Ok(span)))
@@ -300,27 +196,6 @@ fn parts(call: &str, argument: &str) -> Option<Result<Nanos, String>> {
     Some(edge(call, sum, argument).unwrap_or(Ok(sum)))
 }
 
-/// The known call that a name is most like, if it is no known one itself.
-fn meant(call: &str) -> Option<&'static str> {
-    const ALIKE_MIN: f64 = 0.9;
-    let of_system = UNITS.iter().flat_map(|(_, names)| names.iter().copied());
-    let known: Vec<&str> = of_system.chain(runtime_calls::names()).collect();
-    let plain = call.split('@').next().unwrap_or(call);
-    // `sleep` and `select` are names of this laboratory's waits, too.
-    let last = |name: &'static str| name.rsplit(['.', ':']).next().unwrap_or(name);
-    let is_wait = || known.iter().any(|name| last(name).eq_ignore_ascii_case(call));
-    if known.contains(&plain) || is_wait() {
-        return None;
-    }
-    nearest_from(ALIKE_MIN, plain, &known)
-}
-
-/// What a number without a unit counts in that call.
-fn unit_of(call: &str) -> Option<&'static str> {
-    let of_system = UNITS.iter().find(|(_, names)| names.contains(&call)).map(|(unit, _)| *unit);
-    of_system.or_else(|| runtime_calls::call(call)?.unit.as_deref())
-}
-
 /// A span that the language builds: `Duration.ofMillis(1)`, `time.Millisecond`, `1, TimeUnit.MILLISECONDS`,
 /// `timedelta(days=1).total_seconds()`. What a call takes before a number and its unit is no part of it:
 /// `task, 0, 10, TimeUnit.MILLISECONDS`.
@@ -333,7 +208,7 @@ fn built(call: &str, argument: &str) -> Option<Nanos> {
         (".TotalSeconds", "s"),
     ];
     let converted = CONVERSIONS.iter().find_map(|(end, unit)| Some((argument.strip_suffix(end)?, *unit)));
-    if converted.is_some_and(|(_, unit)| unit_of(call) != Some(unit)) {
+    if converted.is_some_and(|(_, unit)| unit_of(call, argument) != Some(unit)) {
         return None;
     }
     let argument = converted.map_or(argument, |(argument, _)| argument);

@@ -78,11 +78,36 @@ fn a_call_is_read_as_it_stands_in_the_code() {
         ("q.poll(1, TimeUnit.MILLISECONDS)", "1ms"),
         ("this.queue.poll(1, TimeUnit.MILLISECONDS)", "1ms"),
         ("task::sleep(Duration::from_millis(1)).await", "1ms"),
+        ("TimeUnit.MILLISECONDS.sleep(1);", "1ms"),
+        ("TimeUnit.NANOSECONDS.sleep(500)", "500ns"),
+        ("java.util.concurrent.TimeUnit.MICROSECONDS.sleep(100L)", "100us"),
+        ("SECONDS.sleep(2)", "2s"),
+        ("TimeUnit.MINUTES.sleep(2)", "2min"),
+        ("TimeUnit.HOURS.sleep(1)", "1h"),
+        ("TimeUnit.DAYS.sleep(3)", "72h"),
+        ("new Timer(cb, null, 0, 5)", "5ms"),
+        ("_ = new System.Threading.Timer(_ => Tick(1, 2), null, 0, 16);", "16ms"),
+        ("timer:sleep(1).", "1ms"),
+        ("timer:send_interval(10, tick).", "10ms"),
+        ("timer:send_interval(10, self(), tick)", "10ms"),
+        (":timer.send_interval(10, :tick)", "10ms"),
     ] {
         let Subject::Wait { request: read, .. } = text.parse().unwrap_or_else(|error| panic!("{error}")) else {
             panic!("{text}")
         };
         assert_eq!(Ok(read), request.parse(), "{text}");
+    }
+}
+
+#[test]
+fn another_way_to_make_a_call_is_that_call() {
+    for (text, call) in [
+        ("TimeUnit.SECONDS.sleep(1)", "Thread.sleep(1s)"),
+        ("new Timer(cb, null, 0, 5)", "System.Threading.Timer(5ms)"),
+        ("timer:send_interval(10, tick).", "timer:send_interval(10ms)"),
+        ("Thread.sleep(1)", "Thread.sleep(1ms)"),
+    ] {
+        assert_eq!(text.parse::<Subject>().expect(text).to_string(), call);
     }
 }
 
@@ -142,6 +167,11 @@ fn a_call_that_would_not_wait_says_what_it_does() {
         ("parkNanos(0)", "returns at once"),
         ("Object.wait(0)", "waits without end"),
         ("Thread.sleep(Duration.ofMillis(-5))", "throws IllegalArgumentException"),
+        ("TimeUnit.SECONDS.sleep(-1)", "returns at once"),
+        ("TimeUnit.SECONDS.sleep(1.5)", "Java refuses 1.5 there"),
+        ("time.Tick(0)", "a receive from that waits without end"),
+        ("Sleep(-2)", "short of 2^32"),
+        ("new Timer(1)", "no unit"),
         ("self.stopped.wait(timeout=0.01)", "threading.Event.wait, threading.Condition.wait; write the one"),
         ("usleep(-1)", "is negative; write a span like 1ms"),
         ("Thread.sleep(3d)", "takes a whole number of ms, and Java refuses 3d there"),
@@ -180,7 +210,7 @@ fn a_call_that_is_misspelt_is_no_number_without_a_unit() {
 
 #[test]
 fn a_name_has_one_unit() {
-    let names: Vec<&str> = UNITS.iter().flat_map(|(_, names)| *names).copied().collect();
+    let names: Vec<&str> = names::UNITS.iter().flat_map(|(_, names)| *names).copied().collect();
     for name in &names {
         assert_eq!(names.iter().filter(|one| one == &name).count(), 1, "{name}");
         assert!(runtime_calls::call(name).is_none(), "{name} is in the table of runtimes' calls");

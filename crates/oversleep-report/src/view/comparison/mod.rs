@@ -62,6 +62,7 @@ pub fn view(comparison: &Comparison, sketches: &[Sketch], files: &[String], full
     sections.extend(clocks::steps(comparison, full));
     sections.extend(parts::section(comparison));
     sections.extend(series::by_quantity(comparison, full));
+    sections.extend(advice(sketches));
     sections.extend(series::unmatched(comparison, full));
     sections.iter_mut().for_each(Section::explain_marks);
     View {
@@ -81,6 +82,12 @@ pub fn view(comparison: &Comparison, sketches: &[Sketch], files: &[String], full
         pictures: by_kind(neighbours::picture(comparison, sketches, files), sketches),
         text: String::new(),
     }
+}
+
+/// What helps the late calls of each result's runtimes.
+fn advice(sketches: &[Sketch]) -> Option<Section> {
+    let all: Vec<String> = sketches.iter().flat_map(|sketch| sketch.advice.iter().cloned()).collect();
+    (!all.is_empty()).then(|| Section::new("advice", "What helps late calls").notes(all))
 }
 
 /// The part about the clocks alone: where each is valid, and which is the fastest valid on all.

@@ -9,6 +9,7 @@ use super::letter;
 use crate::view::pictures::{self, Picture, Wanted};
 use crate::view::sections::neighbour_steps::{of_step, steps};
 use crate::view::sections::neighbours;
+use crate::view::sections::runtimes;
 
 /// One result, sketched.
 #[derive(Debug, Default)]
@@ -19,6 +20,8 @@ pub struct Sketch {
     pub(super) beside: Vec<Beside>,
     /// Conclusions from that, in sentences.
     pub(super) about_neighbours: Vec<String>,
+    /// What makes late calls of its runtimes end closer to their time, in sentences.
+    pub(super) advice: Vec<String>,
 }
 
 /// This process's own sleep while neighbours hold settings (C3, C4).
@@ -69,6 +72,10 @@ impl Sketch {
             pictures: Vec::new(),
             beside: of(ExperimentId::C3).chain(of(ExperimentId::C4)).collect(),
             about_neighbours: sentences.map(|sentence| format!("{}: {sentence}", letter(result))).collect(),
+            advice: runtimes::advice(file)
+                .into_iter()
+                .map(|sentence| format!("{}: {sentence}", letter(result)))
+                .collect(),
         }
     }
 

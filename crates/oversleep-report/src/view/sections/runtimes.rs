@@ -3,6 +3,7 @@
 use oversleep_explain::runtimes::rule::{NoRule, Rule};
 use oversleep_explain::runtimes::{self, RuntimeWait};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_system::runtime_calls::{self, Evidence, Host, Record};
 
 use super::Entry;
 use crate::view::select::{common_request, distinct, measured, requests};
@@ -24,14 +25,16 @@ pub enum Row<'a> {
     Native(&'a str),
     /// Of a runtime.
     Runtime(RuntimeWait<'a>),
+    /// Of several versions of a runtime that are alike, and which.
+    Versions(RuntimeWait<'a>, String),
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
     /// Its lateness at a request.
     pub fn at<'b>(&'b self, file: &'b ResultFile, requested: Nanos) -> Option<&'b Series> {
         match self {
             Row::Native(wait) => runtimes::native(file, wait, requested),
-            Row::Runtime(wait) => wait.at(requested),
+            Row::Runtime(wait) | Row::Versions(wait, _) => wait.at(requested),
         }
     }
 
@@ -40,6 +43,7 @@ impl Row<'_> {
         match self {
             Row::Native(_) => "system".to_owned(),
             Row::Runtime(wait) => wait.runtime.to_string(),
+            Row::Versions(wait, versions) => format!("{} {versions}", wait.runtime.name),
         }
     }
 
@@ -47,14 +51,14 @@ impl Row<'_> {
     pub fn name(&self) -> &str {
         match self {
             Row::Native(wait) => wait,
-            Row::Runtime(wait) => wait.name,
+            Row::Runtime(wait) | Row::Versions(wait, _) => wait.name,
         }
     }
 
-    fn wait(&self) -> Option<&RuntimeWait<'_>> {
+    fn wait(&self) -> Option<&RuntimeWait<'a>> {
         match self {
             Row::Native(_) => None,
-            Row::Runtime(wait) => Some(wait),
+            Row::Runtime(wait) | Row::Versions(wait, _) => Some(wait),
         }
     }
 
@@ -79,6 +83,36 @@ pub fn rows(file: &ResultFile) -> Vec<Row<'_>> {
     native.chain(of_runtimes).collect()
 }
 
+/// The same rows, where those of versions that are alike in all that the table shows are one.
+fn with_versions_together<'a>(file: &ResultFile, rows: &[Row<'a>]) -> Vec<Row<'a>> {
+    let requests = requests(measured(file, ExperimentId::R1));
+    let shown = |row: &Row| -> Option<Vec<String>> {
+        let wait = row.wait()?;
+        let record = wait.record().filter(|record| record.evidence == Evidence::Published)?;
+        let figures = requests.iter().map(|&request| row.cell(file, request).text);
+        let zero = wait.zero().map(|zero| zero.to_string()).unwrap_or_default();
+        let (ruling, beneath) = (rule(wait).text, wait.beneath.clone().unwrap_or_default());
+        let rest = [record.family(), wait.name, &ruling, &zero, &beneath];
+        Some(figures.chain(rest.into_iter().map(str::to_owned)).collect())
+    };
+    let mut groups: Vec<(Option<Vec<String>>, Vec<&Row<'a>>)> = Vec::new();
+    for row in rows {
+        let shown = shown(row);
+        match groups.iter_mut().find(|(known, _)| known.is_some() && *known == shown) {
+            Some((_, group)) => group.push(row),
+            None => groups.push((shown, vec![row])),
+        }
+    }
+    let one = |(_, group): (_, Vec<&Row<'a>>)| match (&group[..], group[0].wait()) {
+        ([_, _, ..], Some(wait)) => {
+            let records: Vec<&Record> = group.iter().filter_map(|row| row.wait()?.record()).collect();
+            Row::Versions(wait.clone(), runtime_calls::versions_together(&records))
+        }
+        _ => group[0].clone(),
+    };
+    groups.into_iter().map(one).collect()
+}
+
 fn build(file: &ResultFile, section: Section) -> Section {
     let rows = rows(file);
     let Some(common) = common_request(measured(file, ExperimentId::R1)) else { return section };
@@ -96,18 +130,31 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .figure("GCs", |row: &Row| row.wait()?.collections())
         .rank(4);
     let table = columns
-        .table("Median lateness by the duration requested, and what the runtime makes of a request", rows.clone())
+        .table(
+            "Median lateness by the duration requested, and what the runtime makes of a request",
+            with_versions_together(file, &rows),
+        )
         .map(|table| Table { needs_all: true, ..table });
-    section.tables(table).notes(unclear(&rows)).notes(advice(&rows))
+    section.tables(table).notes(unclear(&rows)).notes(advice(file)).notes(missing(file, &rows))
+}
+
+/// The runtimes of which this modelled machine is too old for some versions.
+fn missing(file: &ResultFile, rows: &[Row]) -> Option<String> {
+    file.platform.modelled.as_ref()?;
+    let host = Host::described(&file.platform.os, &file.environment);
+    let families = distinct(rows.iter().filter_map(|row| Some(row.wait()?.runtime.name.as_str())));
+    let needs: Vec<String> =
+        families.into_iter().filter_map(|family| host.lacks(family)).map(runtime_calls::Needs::sentence).collect();
+    (!needs.is_empty()).then(|| format!("Versions that need a newer system are left out: {}.", needs.join("; ")))
 }
 
 /// The most pieces of advice that are notes. The result has all.
 const ADVICE_MAX: usize = 8;
 
 /// What makes late calls end closer to their time on a modelled machine, those of one advice together.
-fn advice(rows: &[Row]) -> Vec<String> {
+pub fn advice(file: &ResultFile) -> Vec<String> {
     let mut by_advice: Vec<(String, Vec<String>)> = Vec::new();
-    for wait in rows.iter().filter_map(Row::wait) {
+    for wait in runtimes::waits(file).iter().filter(|wait| !wait.is_unavailable()) {
         let Some(advice) = wait.advice() else { continue };
         let name = format!("{} of {}", wait.name, wait.runtime);
         match by_advice.iter_mut().find(|(known, _)| *known == advice) {

@@ -1,9 +1,10 @@
 //! Durations: requests, run times, slack and latency bounds, each with its own limits.
 
+use oversleep_lab::ask::REQUEST_MAX;
 use oversleep_record::Nanos;
 
-/// The longest single wait; a longer one would show nothing new.
-const REQUEST_MAX: Nanos = Nanos::from_secs(60);
+/// The longest single wait on this machine; a longer one would show nothing new.
+pub const REQUEST_HERE_MAX: Nanos = Nanos::from_secs(60);
 /// The longest time of `--for`.
 const RUN_MAX: Nanos = Nanos::from_secs(24 * 3_600);
 /// The longest slack; a minute of it makes every wait useless.
@@ -25,10 +26,16 @@ fn at_most(span: Nanos, most: Nanos, message: &str) -> Result<Nanos, String> {
     if span <= most { Ok(span) } else { Err(message.to_owned()) }
 }
 
-/// A requested wait.
+/// A requested wait on this machine.
 pub fn request(text: &str) -> Result<Nanos, String> {
     let span = positive(text, "a request", "300us or 1ms")?;
-    at_most(span, REQUEST_MAX, "a request is at most 60s")
+    at_most(span, REQUEST_HERE_MAX, "a request is at most 60s")
+}
+
+/// A requested wait on some machine: a modelled one has as long as questions ask for.
+pub fn request_somewhere(text: &str) -> Result<Nanos, String> {
+    let span = positive(text, "a request", "300us or 1ms")?;
+    at_most(span, REQUEST_MAX, "a request is at most 60 days (1440h)")
 }
 
 /// The time limit for each series.
@@ -83,7 +90,9 @@ mod tests {
     #[test]
     fn requests_have_limits_on_both_sides() {
         assert_eq!(request("300us"), Ok(Nanos(300_000)));
-        assert_eq!(request("60s"), Ok(REQUEST_MAX));
+        assert_eq!(request("60s"), Ok(REQUEST_HERE_MAX));
+        assert_eq!(request_somewhere("1440h"), Ok(REQUEST_MAX));
+        assert_eq!(request_somewhere("1441h").unwrap_err(), "a request is at most 60 days (1440h)");
         assert_eq!(request("0ms").unwrap_err(), "a request must be longer than 0, like 300us or 1ms");
         assert_eq!(request("-1ms").unwrap_err(), "a request must be longer than 0, like 300us or 1ms");
         assert_eq!(request("61s").unwrap_err(), "a request is at most 60s");

@@ -17,7 +17,9 @@ mod work;
 pub use change::change;
 pub use count::{count, process, seed, threads};
 pub use cpus::{CpuList, cpus};
-pub use duration::{interval, latency_bound, request, resolution, run_time, slack, watch_time};
+pub use duration::{
+    REQUEST_HERE_MAX, interval, latency_bound, request, request_somewhere, resolution, run_time, slack, watch_time,
+};
 pub use items::{item, queue, rate, turns};
 pub use label::label;
 pub use load::{TypedLoad, load};
