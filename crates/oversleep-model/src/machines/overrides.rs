@@ -5,6 +5,7 @@ use super::bounds;
 #[cfg(test)]
 use super::parameters::Parameter;
 use super::parameters::{parameter_of, path_of};
+use super::processor::PROCESSOR;
 use super::profile::Profile;
 use super::rate::RATE;
 use super::sources::BY_USER;
@@ -45,6 +46,9 @@ impl Profile {
         bounds::check(path, &value)?;
         if path == RATE {
             self.run_at(&value)?;
+        }
+        if let (PROCESSOR, Value::Text(processor)) = (path, &value) {
+            self.run_on(processor, |_, stated| stated.source_id != BY_USER)?;
         }
         let source = "set by the user".to_owned();
         self.drawn.remove(path);

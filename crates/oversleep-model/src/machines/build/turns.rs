@@ -12,13 +12,6 @@ use crate::sim::{Scheduler, SchedulerKind, Starving};
 /// kernel/sched/fair.c.
 const YIELD_FORFEITS: (u32, u32) = (6, 18);
 
-/// The version of a machine's kernel; 0.0 if it states none.
-fn release(figures: &Figures<'_>) -> (u32, u32) {
-    let Some(Value::Text(release)) = figures.value("facts.kernel.release") else { return (0, 0) };
-    let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
-}
-
 pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Scheduler, MachineError> {
     let kind = figures.text("scheduler.kind");
     // sched_tunable_scaling in kernel/sched/fair.c: one more for each doubling, up to 8 CPUs.
@@ -44,7 +37,7 @@ pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Schedul
             _ => SchedulerKind::Fair,
         },
         slice_ns,
-        yield_forfeits: kind == "eevdf" && release(figures) >= YIELD_FORFEITS,
+        yield_forfeits: kind == "eevdf" && figures.0.nature().kernel() >= YIELD_FORFEITS,
         preempt_delay: figures.spread("scheduler.preempt-delay"),
         wake_cpu_ns: figures.span("scheduler.wake-cpu").max(Nanos::ZERO),
         starving: Starving {
