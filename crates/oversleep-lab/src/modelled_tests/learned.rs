@@ -98,8 +98,7 @@ fn a_learned_windows_that_keeps_to_no_rule_is_as_late_as_it_was() {
 fn what_neighbours_held_is_no_part_of_a_learned_machine() {
     let mut real = check("windows-10-1909", &[ExperimentId::A1, ExperimentId::C3, ExperimentId::C4]);
     real.platform.modelled = None;
-    let beside =
-        |series: &&oversleep_record::Series| series.labels.get(label::NEIGHBOUR).is_some() && series.has_values();
+    let beside = |series: &&Series| series.labels.get(label::NEIGHBOUR).is_some() && series.has_values();
     assert!(real.series.iter().filter(beside).count() > 10);
     let learned = like(&real, &[], 3).unwrap().platform;
     near(mean_us(&learned, "sleep", MS, Conditions::as_found()), 15_625.0);
@@ -110,13 +109,12 @@ fn what_neighbours_held_is_no_part_of_a_learned_machine() {
 #[test]
 fn a_learned_wait_leaves_no_idle_state_where_the_cpu_is_in_none() {
     let (own, learned) = (platform("linux-hz1000", &[]), relearned("linux-hz1000"));
-    let fifo = || Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".to_owned(), priority: 5 });
-    let awake = || Conditions::as_found().with("dma-latency", Setting::Nanos(Nanos::ZERO));
-    let all_busy = || fifo().with_load("spin", 16);
-    for (what, conditions) in
-        [("found", Conditions::as_found as fn() -> Conditions), ("fifo", fifo), ("awake", awake), ("busy", all_busy)]
-    {
-        let late = |platform| mean_us(platform, "nanosleep", MS, conditions()) - 1_000.0;
+    let found = Conditions::as_found;
+    let fifo = || found().with("policy", Setting::Policy { policy: "fifo".to_owned(), priority: 5 });
+    let awake = found().with("dma-latency", Setting::Nanos(Nanos::ZERO));
+    let busy = fifo().with_load("spin", 16);
+    for (what, conditions) in [("found", found()), ("fifo", fifo()), ("awake", awake), ("busy", busy)] {
+        let late = |platform| mean_us(platform, "nanosleep", MS, conditions.clone()) - 1_000.0;
         let (was, is) = (late(&own), late(&learned));
         assert!((was - is).abs() <= 4.0, "{what}: {was} and {is} us late");
     }
