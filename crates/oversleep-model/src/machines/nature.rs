@@ -8,6 +8,9 @@ use oversleep_system::{ClockInfo, Follows};
 use super::value::{Stated, Value};
 use crate::sim::systems::SYSTEMS;
 
+/// The parameter that states the clock rate of the processor, in MHz.
+pub(super) const RATE: &str = "cpus.mhz";
+
 /// The kinds of machines whose clocks are read over a bus, whatever the processor's rate.
 pub(super) const BUSES: [&str; 3] = ["clocksource-hpet", "clocksource-acpi-pm", "windows-hpet"];
 

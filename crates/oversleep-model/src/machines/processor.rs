@@ -3,9 +3,7 @@
 
 use oversleep_record::Nanos;
 
-use super::nature::Nature;
-use super::profile::Profile;
-use super::rate::RATE;
+use super::nature::{Nature, RATE};
 use super::sources::{ASSUMED, Source};
 use super::value::{Stated, Value};
 use crate::sim::Spread;
@@ -115,27 +113,9 @@ const USUAL: &str = "the usual clock rate of a busy core";
 const ISOLATES: (u32, u32) = (4, 15);
 const RAW_IN_VDSO: (u32, u32) = (5, 3);
 
-impl Profile {
-    /// Takes what this processor decides: of the figures that the machine states, those that `is_free` lets change.
-    ///
-    /// # Errors
-    /// Its clocks aren't read by this processor's instructions.
-    pub(super) fn run_on(&mut self, processor: &str, is_free: impl Fn(&str, &Stated) -> bool) -> Result<(), String> {
-        let Some(processor) = PROCESSORS.iter().find(|known| known.name == processor) else { return Ok(()) };
-        let mut figures = processor.figures(&self.nature())?;
-        let is_kept = |path: &str| self.stated.get(path).is_some_and(|stated| !is_free(path, stated));
-        figures.retain(|(path, figure)| !is_kept(path) && self.without.as_deref() != Some(figure.source_id.as_str()));
-        for (path, figure) in figures {
-            self.drawn.remove(&path);
-            self.stated.insert(path, figure);
-        }
-        Ok(())
-    }
-}
-
 impl Processor {
     /// What it decides on that machine, by path. A clock rate that the user or a profile stated stays.
-    fn figures(&self, machine: &Nature<'_>) -> Result<Vec<(String, Stated)>, String> {
+    pub(super) fn figures(&self, machine: &Nature<'_>) -> Result<Vec<(String, Stated)>, String> {
         match machine.word("machine.arch") {
             "x86_64" if machine.makes_its_own_calls() => {}
             "x86_64" => return Err(format!("'{PROCESSOR}': reads of its clocks are calls of another system")),

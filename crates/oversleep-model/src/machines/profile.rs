@@ -9,10 +9,9 @@ use super::MachineError;
 use super::configured::{Configured, configured};
 use super::entries::{Other, cited, others, read_entry, text_of};
 use super::evidence;
-use super::nature::Nature;
+use super::nature::{Nature, RATE};
 use super::parameters::{DEFAULTS, parameter_of};
 use super::processor::PROCESSOR;
-use super::rate::RATE;
 use super::sources::ASSUMED;
 use super::value::{Stated, Value};
 

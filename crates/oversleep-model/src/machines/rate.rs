@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::evidence;
-use super::nature::BUSES;
+use super::nature::{BUSES, RATE};
 use super::profile::Profile;
 use super::sources::BY_USER;
 use super::value::{Stated, Value};
-
-/// The parameter that states it, in MHz.
-pub(super) const RATE: &str = "cpus.mhz";
 
 /// What takes cycles besides reads of clocks: interrupts, switches and calls. Leaving an idle state doesn't.
 const SWITCHES: [&str; 6] =
