@@ -142,7 +142,7 @@ const RULE_SHARE: f64 = 0.1;
 const RULE_WIDTH: Nanos = Nanos::from_micros(250);
 
 /// Whether the rule of the tick, or of the grid that the wait ends on, agrees with the measurements of a wait that follows
-/// it. The rule is then preferred, because it also covers calls that don't begin on a tick, and other spans, unlike quantiles
+/// it. The rule is then preferred: it also covers calls that don't begin on a tick, and other spans, unlike quantiles
 /// of back-to-back calls.
 fn rule_gives(tick: Option<&Tick>, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bool {
     let given = |span: Nanos| -> Option<[Nanos; 2]> {
