@@ -19,6 +19,7 @@ use crate::sim::{
 pub fn by_rules_alone(mut machine: Machine) -> Machine {
     let none = || Spread::fixed(Nanos::ZERO);
     (machine.wake.cost, machine.wake.real_time, machine.yield_cost) = (none(), none(), none());
+    machine.wake.expiry_thread = none();
     machine.wake.idle_exits.clear();
     machine.wake.real_time_idle_exits.clear();
     machine.scheduler.preempt_delay = none();
@@ -95,7 +96,13 @@ pub fn machine() -> MachineBuilder {
             tiers: Vec::new(),
             kernel_tier: None,
         },
-        wake: Wake { cost: fixed(0), real_time: fixed(0), idle_exits: Vec::new(), real_time_idle_exits: Vec::new() },
+        wake: Wake {
+            cost: fixed(0),
+            real_time: fixed(0),
+            expiry_thread: fixed(0),
+            idle_exits: Vec::new(),
+            real_time_idle_exits: Vec::new(),
+        },
         reference_clock: "monotonic",
         relax_cost_ns: Nanos(500),
         loads: loads::LINUX,

@@ -4,7 +4,7 @@ use oversleep_measure::{Amount, Plan, Silent, StopFlag, WaitProbe, experiment};
 use oversleep_model::MachineError;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
-use oversleep_record::{CommandName, Conditions, ExperimentId, FactName, Nanos, ResultFile};
+use oversleep_record::{CommandName, Conditions, ExperimentId, FactName, Nanos, ResultFile, label};
 
 use super::*;
 use super::{MS, check, holding, mean_us, near, platform, run, series};
@@ -91,6 +91,44 @@ fn a_learned_windows_that_keeps_to_no_rule_is_as_late_as_it_was() {
     };
     assert!(rule(Conditions::as_found()).contains("learned from"));
     assert!(rule(holding(MS)).contains("interrupts come every"), "what was learned no longer holds");
+}
+
+/// Series beside neighbours are of another machine than the one found.
+#[test]
+fn what_neighbours_held_is_no_part_of_a_learned_machine() {
+    let mut real = check("windows-10-1909", &[ExperimentId::A1, ExperimentId::C3, ExperimentId::C4]);
+    real.platform.modelled = None;
+    let beside = |series: &&Series| series.labels.get(label::NEIGHBOUR).is_some() && series.has_values();
+    assert!(real.series.iter().filter(beside).count() > 10);
+    let learned = like(&real, &[], 3).unwrap().platform;
+    near(mean_us(&learned, "sleep", MS, Conditions::as_found()), 15_625.0);
+    near(mean_us(&learned, "sleep", MS, holding(MS)), 2_000.0);
+}
+
+/// A CPU that is busy, or that a program keeps awake, is in no idle state.
+#[test]
+fn a_learned_wait_leaves_no_idle_state_where_the_cpu_is_in_none() {
+    let (own, learned) = (platform("linux-hz1000", &[]), relearned("linux-hz1000"));
+    let found = Conditions::as_found;
+    let fifo = || found().with("policy", Setting::Policy { policy: "fifo".to_owned(), priority: 5 });
+    let awake = found().with("dma-latency", Setting::Nanos(Nanos::ZERO));
+    let busy = fifo().with_load("spin", 16);
+    for (what, conditions) in [("found", found()), ("fifo", fifo()), ("awake", awake), ("busy", busy)] {
+        let late = |platform| mean_us(platform, "nanosleep", MS, conditions.clone()) - 1_000.0;
+        let (was, is) = (late(&own), late(&learned));
+        assert!((was - is).abs() <= 4.0, "{what}: {was} and {is} us late");
+    }
+}
+
+/// What ends on a grid does so for other spans than the measured ones, too.
+#[test]
+fn a_learned_wsl_1_keeps_to_the_ticks_of_its_host() {
+    let (own, learned) = (platform("wsl1", &[]), relearned("wsl1"));
+    for (wait, ms) in [("futex", 1), ("futex", 7), ("cond-timedwait", 40), ("nanosleep", 7)] {
+        let mean = |platform| mean_us(platform, wait, Nanos::from_millis(ms), Conditions::as_found());
+        let (was, is) = (mean(&own), mean(&learned));
+        assert!((was - is).abs() <= was * 0.01, "{wait} {ms} ms: {was} and {is}");
+    }
 }
 
 #[test]

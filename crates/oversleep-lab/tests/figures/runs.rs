@@ -59,7 +59,7 @@ const COMMANDS: [Command; 5] = [
 ];
 
 /// Machines that differ from another one in a figure or two, which `modelled_tests/figures.toml` covers.
-const ALIKE: [&str; 14] = [
+const ALIKE: [&str; 18] = [
     "windows-xp",
     "windows-8.1",
     "windows-10-hpet",
@@ -72,8 +72,12 @@ const ALIKE: [&str; 14] = [
     "linux-arm-cloud",
     "android-phone",
     "linux-server-intel",
+    "linux-server-amd",
+    "linux-e-cores",
+    "linux-rt",
     "linux-vm-trapped",
     "linux-xen",
+    "linux-hyperv",
 ];
 
 /// The most threads: the histograms of a check take 0.1 GB.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_record::label::{self, Labels};
 use oversleep_record::series::{Pace, Quantity, Series};
 use oversleep_record::{FactName, Nanos, ResultFile, SeriesKey};
 use oversleep_system::runtime_calls::Record;
@@ -88,7 +89,7 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
     for wait in &mut machine.waits {
         let follows_slack = matches!(wait.info.slack, SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare);
         let measured = waits.remove(wait.info.name).unwrap_or_default();
-        if machine.timing.tick.as_ref().is_some_and(|tick| rule_gives(tick, wait, &measured)) {
+        if rule_gives(machine.timing.tick.as_ref(), wait, &measured) {
             continue;
         }
         if let Some(learned) = Learned::new(measured, slack.filter(|_| follows_slack)) {
@@ -140,32 +141,53 @@ pub fn lesson(result: &ResultFile) -> Result<Option<String>, MachineError> {
 const RULE_SHARE: f64 = 0.1;
 const RULE_WIDTH: Nanos = Nanos::from_micros(250);
 
-/// Whether the rule of the tick agrees with the measurements of a wait that follows it. The rule is then preferred,
-/// because it also covers calls that don't begin on a tick, unlike quantiles of back-to-back calls.
-fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bool {
-    wait.info.slack == SlackRule::TimerResolution
-        && measured.iter().all(|(requested, late)| {
-            let took = *requested + late.quantile(0.5);
-            let span = wait.info.rounded(*requested).max(wait.shortest_ns);
-            let width = RULE_WIDTH.max(Nanos((took.0 as f64 * RULE_SHARE) as i64));
-            let mut given = tick.back_to_back(span, wait.tolerance_ns).into_iter();
-            given.any(|given| (given - took).0.saturating_abs() <= width.0)
-        })
+/// Whether the rule of the tick, or of the grid that the wait ends on, agrees with the measurements of a wait that follows
+/// it. The rule is then preferred: it also covers calls that don't begin on a tick, and other spans, unlike quantiles
+/// of back-to-back calls.
+fn rule_gives(tick: Option<&Tick>, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bool {
+    let given = |span: Nanos| -> Option<[Nanos; 2]> {
+        match tick {
+            Some(tick) if wait.info.slack == SlackRule::TimerResolution => {
+                Some(tick.back_to_back(span, wait.tolerance_ns))
+            }
+            None if wait.grid_ns > Nanos(1) && wait.info.slack != SlackRule::Tick => {
+                let least = span.round_up_to(wait.grid_ns);
+                Some([least, least + wait.grid_ns])
+            }
+            _ => None,
+        }
+    };
+    measured.iter().all(|(requested, late)| {
+        let took = *requested + late.quantile(0.5);
+        let width = RULE_WIDTH.max(Nanos((took.0 as f64 * RULE_SHARE) as i64));
+        let given = given(wait.rounded(*requested));
+        given.is_some_and(|given| given.into_iter().any(|given| (given - took).0.saturating_abs() <= width.0))
+    })
 }
 
 /// The profile whose rules hold on the machine of the result.
 fn base(result: &ResultFile) -> Option<&'static str> {
-    let build = result.environment.integer(FactName::OsBuild);
-    match result.platform.os.as_str() {
-        "linux" => Some(match result.environment.text(FactName::VirtualisationWsl) {
-            Some("wsl1") => "wsl1",
-            Some("wsl2") => "wsl2",
+    let facts = &result.environment;
+    let build = facts.integer(FactName::OsBuild);
+    let is_bare = facts.text(FactName::VirtualisationHypervisor) == Some("none");
+    match (result.platform.os.as_str(), result.platform.arch.as_str()) {
+        ("linux", arch) => Some(match (facts.text(FactName::VirtualisationWsl), arch) {
+            (Some("wsl1"), _) => "wsl1",
+            (Some("wsl2"), _) => "wsl2",
+            (_, "aarch64") if is_bare => "raspberry-pi-4",
+            (_, "x86_64") if is_bare => "linux-hz1000",
             _ => "linux-hz250",
         }),
-        "macos" => Some("macos-14-m1"),
-        "windows" if result.environment.flag(FactName::OsIsServer) == Some(true) => Some("windows-server-2022"),
-        "windows" => Some(match build {
-            Some(..10_000) => "windows-7",
+        ("macos", "x86_64") => Some("macos-intel"),
+        ("macos", _) => Some("macos-14-m1"),
+        ("windows", _) if facts.flag(FactName::OsIsServer) == Some(true) => Some(match build {
+            Some(26_100..) => "windows-server-2025",
+            _ => "windows-server-2022",
+        }),
+        ("windows", _) => Some(match build {
+            Some(..6_000) => "windows-xp",
+            Some(6_000..9_200) => "windows-7",
+            Some(9_200..10_000) => "windows-8.1",
             Some(10_000..19_041) => "windows-10-1909",
             Some(19_041..22_000) => "windows-10-2004",
             _ => "windows-11",
@@ -207,6 +229,7 @@ fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
     for series in &result.series {
         let plain = series.quantity == Quantity::Lateness
             && series.conditions.is_as_found()
+            && is_undisturbed(&series.labels)
             && series.pace != Some(Pace::RandomPhase)
             && series.has_values();
         let unstated = result.imported.as_ref().map(|_| UNSTATED);
@@ -238,6 +261,16 @@ fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
         }
     }
     waits
+}
+
+/// Whether nothing was changed that conditions don't tell: no other process held a resolution, no other thread wanted the
+/// CPU or the lock, the timer had no tolerance of its own, and the thread was on no CPU of one kind.
+fn is_undisturbed(labels: &Labels) -> bool {
+    labels.get(label::NEIGHBOUR).is_none_or(|held| held.0.is_empty())
+        && labels.get(label::COMPETITION).is_none()
+        && labels.get(label::HELD).is_none()
+        && labels.get(label::TOLERANCE).is_none()
+        && labels.get(label::CPU_KIND).is_none()
 }
 
 /// The median cost of one read.

@@ -24,8 +24,10 @@ mod configured;
 mod entries;
 mod evidence;
 mod like;
+mod nature;
 mod overrides;
 mod parameters;
+mod processor;
 mod profile;
 mod rate;
 #[cfg(test)]

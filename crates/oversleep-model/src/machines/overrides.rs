@@ -2,11 +2,12 @@
 
 use super::MachineError;
 use super::bounds;
+use super::nature::RATE;
 #[cfg(test)]
 use super::parameters::Parameter;
 use super::parameters::{parameter_of, path_of};
+use super::processor::{PROCESSOR, PROCESSORS};
 use super::profile::Profile;
-use super::rate::RATE;
 use super::sources::BY_USER;
 use super::value::{Stated, Value};
 use super::versions;
@@ -47,10 +48,29 @@ impl Profile {
         if path == RATE {
             self.run_at(&value)?;
         }
+        if let (PROCESSOR, Value::Text(processor)) = (path, &value) {
+            self.run_on(processor, |_, stated| stated.source_id != BY_USER)?;
+        }
         let source = "set by the user".to_owned();
         self.drawn.remove(path);
         self.stated.insert(path.to_owned(), Stated { value, written, source_id: BY_USER.to_owned(), source });
         if versions::DECIDE.contains(&path) { self.follow_version() } else { Ok(()) }
+    }
+
+    /// Takes what this processor decides: of the figures that the machine states, those that `is_free` lets change.
+    ///
+    /// # Errors
+    /// Its clocks aren't read by this processor's instructions.
+    pub(super) fn run_on(&mut self, processor: &str, is_free: impl Fn(&str, &Stated) -> bool) -> Result<(), String> {
+        let Some(processor) = PROCESSORS.iter().find(|known| known.name == processor) else { return Ok(()) };
+        let mut figures = processor.figures(&self.nature())?;
+        let is_kept = |path: &str| self.stated.get(path).is_some_and(|stated| !is_free(path, stated));
+        figures.retain(|(path, figure)| !is_kept(path) && self.without.as_deref() != Some(figure.source_id.as_str()));
+        for (path, figure) in figures {
+            self.drawn.remove(&path);
+            self.stated.insert(path, figure);
+        }
+        Ok(())
     }
 
     /// Whether a change of that parameter has an effect on this machine.

@@ -1,5 +1,6 @@
 //! Every parameter a profile can state: its path, its kind and what it means.
 
+use super::processor::NAMES;
 use super::value::Kind;
 
 /// One parameter, or a family of them if the path ends in `*`.
@@ -29,6 +30,11 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "cpus.mhz": Integer =>
         "Clock rate of the processor, in MHz. What reading a clock costs is a number of cycles, so the costs of machines \
          whose rate is known are scaled to it.",
+    "cpus.processor": Word(&NAMES) =>
+        "The processor's microarchitecture. It decides what reads of clocks take, and on bare metal which idle states there \
+         are and what leaving them takes.",
+    "cpus.counter-trap": Cost =>
+        "What a read of the processor's counter takes longer because the hypervisor traps it. 0: none does.",
     "cpus.idle-states": Flag =>
         "Whether processors that idle enter idle states (C-states). Without them no wake-up waits for one to be left, and \
          no near miss of a timer interrupt ends a wait.",
@@ -99,6 +105,9 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "wake.real-time": Spread => "What wake.cost is under a real-time policy.",
     "wake.idle-exits": Ladder => "Time that leaving an idle state adds, by how long the CPU expected to be idle.",
     "wake.real-time-idle-exits": Ladder => "What wake.idle-exits is under a real-time policy.",
+    "wake.expiry-thread": Spread =>
+        "Time until the thread of the kernel runs in which timers of ordinary threads end (PREEMPT_RT). 0: they end in the \
+         interrupt.",
     "wake.handoff": Spread => "Time from a signal, or from a thread's end, until the waiting thread runs.",
     "wake.yield": Spread => "Duration of a yield when no other thread wants the CPU.",
     "wake.thread-start": Span => "Time from a thread's creation until it runs.",

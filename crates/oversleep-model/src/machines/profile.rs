@@ -1,6 +1,6 @@
 //! A profile: the figures of a machine, each with its source, read from a file and checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -9,7 +9,9 @@ use super::MachineError;
 use super::configured::{Configured, configured};
 use super::entries::{Other, cited, others, read_entry, text_of};
 use super::evidence;
+use super::nature::{Nature, RATE};
 use super::parameters::{DEFAULTS, parameter_of};
+use super::processor::PROCESSOR;
 use super::sources::ASSUMED;
 use super::value::{Stated, Value};
 
@@ -54,12 +56,13 @@ macro_rules! profiles {
 
 /// Every profile and its file.
 pub(super) const PROFILES: &[(&str, &str)] = profiles! {
-    "windows-xp" "windows-7" "windows-8.1" "windows-10-1909" "windows-10-laptop" "windows-10-hpet" "windows-10-2004" "windows-10-510us" "windows-11"
-    "windows-11-half-ms" "windows-server-2022" "windows-server-2025" "wine-8"
-    "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-4-14" "linux-4-14-hpet" "linux-4-15" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm"
-    "macos-intel" "macos-intel-napping"
-    "raspberry-pi-4" "raspberry-pi-5" "linux-arm-32" "linux-rt-arm" "linux-arm-cloud" "android-phone" "linux-server-intel"
-    "linux-vm-trapped" "linux-xen" "wsl1" "wsl2"
+    "windows-xp" "windows-7" "windows-8.1" "windows-10-1909" "windows-10-laptop" "windows-10-hpet" "windows-10-2004"
+    "windows-10-510us" "windows-11" "windows-11-half-ms" "windows-server-2022" "windows-server-2025" "wine-8"
+    "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-4-14"
+    "linux-4-14-hpet" "linux-4-15" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm" "macos-intel"
+    "macos-intel-napping" "raspberry-pi-4" "raspberry-pi-5" "linux-arm-32" "linux-rt-arm" "linux-arm-cloud"
+    "android-phone" "linux-server-intel" "linux-server-amd" "linux-e-cores" "linux-rt" "linux-vm-trapped" "linux-xen"
+    "linux-hyperv" "wsl1" "wsl2"
 };
 
 /// The longest chain of profiles that are based on each other.
@@ -146,12 +149,14 @@ impl Profile {
         Ok(all)
     }
 
+    /// What its figures say about the machine as a whole.
+    pub(super) fn nature(&self) -> Nature<'_> {
+        Nature { stated: &self.stated, drawn: &self.drawn }
+    }
+
     /// A figure that is a word; empty if there is none.
     pub(super) fn word(&self, path: &str) -> &str {
-        match self.stated.get(path).map(|stated| &stated.value) {
-            Some(Value::Text(text)) => text,
-            _ => "",
-        }
+        self.nature().word(path)
     }
 
     fn fill_defaults(&mut self) -> Result<(), String> {
@@ -176,8 +181,10 @@ impl Profile {
     fn read(name: &str, text: &str, bases_left: usize, without: Option<&str>) -> Result<Profile, MachineError> {
         let malformed = |why: String| MachineError::Malformed { name: name.to_owned(), why };
         let file: File = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
-        let mut stated = BTreeMap::new();
+        let mut stated: BTreeMap<String, Stated> = BTreeMap::new();
         let mut drawn = BTreeMap::new();
+        // The paths of what isn't from the base.
+        let mut own = BTreeSet::new();
         if let Some(base) = &file.base {
             let (_, text) = PROFILES
                 .iter()
@@ -192,13 +199,16 @@ impl Profile {
                 }
             }
         }
+        let base_rate = stated.get(RATE).and_then(|stated| stated.value.as_integer());
         // The nearest kind comes last, so that it replaces the values of the others and of the base.
         for kind in file.draws_on.iter().rev() {
             for (path, figure) in evidence::figures_of(kind, without).map_err(malformed)? {
                 drawn.extend(evidence::known(kind).map(|kind| (path.clone(), kind)));
+                own.insert(path.clone());
                 stated.insert(path, figure);
             }
         }
+        let mut stated_here = BTreeSet::new();
         for (room, entries) in file.rooms {
             for (key, entry) in entries {
                 let path = format!("{room}.{key}");
@@ -210,12 +220,19 @@ impl Profile {
                 let figure = figure.map_err(|why| malformed(format!("'{path}': {why}")))?;
                 if let Some(figure) = figure {
                     drawn.remove(&path);
+                    stated_here.insert(path.clone());
                     stated.insert(path, figure);
                 }
             }
         }
         let (name, without) = (name.to_owned(), without.map(str::to_owned));
         let mut profile = Profile { name, title: file.title, stated, drawn, without, changes: Vec::new() };
+        own.extend(stated_here.iter().cloned());
+        profile.runs_unlike(base_rate, &own).map_err(malformed)?;
+        if stated_here.contains(PROCESSOR) {
+            let processor = profile.word(PROCESSOR).to_owned();
+            profile.run_on(&processor, |path, _| !stated_here.contains(path)).map_err(malformed)?;
+        }
         profile.follow_version().map_err(malformed)?;
         Ok(profile)
     }

@@ -1,40 +1,36 @@
-//! The clock rate of a processor: the cost of reading a clock is a number of its cycles.
+//! The clock rate of a processor: the cost of reading a clock or of waking up is a number of its cycles.
 
 use std::collections::BTreeSet;
 
-use oversleep_system::Follows;
-
 use super::evidence;
+use super::nature::{BUSES, RATE};
 use super::profile::Profile;
 use super::sources::BY_USER;
 use super::value::{Stated, Value};
-use crate::sim::systems::SYSTEMS;
 
-/// The parameter that states it, in MHz.
-pub(super) const RATE: &str = "cpus.mhz";
-
-/// The kinds of machines whose clocks are read over a bus, whatever the processor's rate.
-const BUSES: [&str; 3] = ["clocksource-hpet", "clocksource-acpi-pm", "windows-hpet"];
+/// What takes cycles besides reads of clocks: interrupts, switches and calls. Leaving an idle state doesn't.
+const SWITCHES: [&str; 6] =
+    ["wake.cost", "wake.real-time", "wake.expiry-thread", "wake.handoff", "wake.yield", "wake.thread-start"];
 
 impl Profile {
-    /// Scales what reading clocks costs to a processor of that clock rate: the figures of kinds of machines from the rate
-    /// of each source, the profile's own from the rate that it states, and all others from the usual rate of
-    /// the sources, because they are numbers of cycles too. Figures that the user set stay, and those of reads of memory or
-    /// over a bus.
+    /// Scales what reading clocks and waking up costs to a processor of that clock rate: the figures of kinds of machines
+    /// from the rate of each source, the profile's own from the rate that it states, and all others from the usual rate
+    /// of the sources, because they are numbers of cycles too. Figures that the user set stay, and those of reads of
+    /// memory or over a bus, and of leaving idle states.
     ///
     /// # Errors
     /// No cost depends on it.
     pub(super) fn run_at(&mut self, rate: &Value) -> Result<(), String> {
         let Some(mhz) = rate.as_integer().map(|mhz| mhz as f64) else { return Ok(()) };
         let own = self.stated.get(RATE).and_then(|stated| stated.value.as_integer()).map(|own| own as f64);
-        let (mut scaled, mut is_any) = (Vec::new(), false);
+        let (mut scaled, mut is_any, nature) = (Vec::new(), false, self.nature());
         for (path, stated) in self.stated.iter().filter(|(path, _)| path.starts_with("costs.")) {
             let at_rate = match (self.drawn.get(path), own) {
                 (Some(kind), _) => {
                     is_any |= evidence::figure_at(kind, path, None, mhz)?.is_some();
                     evidence::figure_at(kind, path, self.without.as_deref(), mhz)?
                 }
-                (None, Some(own)) if stated.source_id != BY_USER => {
+                (None, Some(own)) if stated.source_id != BY_USER && !nature.goes_over_a_bus(path) => {
                     Some(Stated { value: stated.value.cost_times(own / mhz), written: None, ..stated.clone() })
                 }
                 _ => None,
@@ -44,30 +40,53 @@ impl Profile {
         if scaled.is_empty() && !is_any {
             return Err(format!("of no clock of {} is it known how many cycles a read takes", self.name));
         }
-        scaled.extend(self.scaled_with(&scaled, own, mhz));
+        scaled.extend(self.scaled_with(&scaled, own, mhz)?);
         self.stated.extend(scaled);
         Ok(())
     }
 
-    /// The other costs, from the usual rate of the sources about such machines.
-    fn scaled_with(&self, scaled: &[(String, Stated)], own: Option<f64>, mhz: f64) -> Vec<(String, Stated)> {
+    /// Scales what it has from the machine that it is based on, whose processor has another clock rate, but for figures of
+    /// its own, whose paths are given.
+    ///
+    /// # Errors
+    /// A figure can't be scaled.
+    pub(super) fn runs_unlike(&mut self, base: Option<i64>, own: &BTreeSet<String>) -> Result<(), String> {
+        let rate = self.stated.get(RATE).filter(|_| own.contains(RATE)).and_then(|stated| stated.value.as_integer());
+        let (Some(base), Some(mhz)) = (base, rate) else { return Ok(()) };
+        let inherited = |path: &str, _: &Stated| !own.contains(path);
+        for (path, figure) in self.at_times(base as f64 / mhz as f64, inherited)? {
+            let source = format!("{}; here by the clock rate of {mhz} MHz for {base}", figure.source);
+            self.stated.insert(path, Stated { source, ..figure });
+        }
+        Ok(())
+    }
+
+    /// Of the figures that count cycles those that are chosen, with each multiplied.
+    fn at_times(&self, times: f64, is_chosen: impl Fn(&str, &Stated) -> bool) -> Result<Vec<(String, Stated)>, String> {
+        let nature = self.nature();
+        let mut scaled = Vec::new();
+        for (path, stated) in self.stated.iter().filter(|(path, stated)| is_chosen(path, stated)) {
+            let value = match () {
+                () if nature.reads_the_counter(path) => Some(stated.value.cost_times(times)),
+                () if SWITCHES.contains(&path.as_str()) => stated.value.times(times)?,
+                () => None,
+            };
+            scaled.extend(value.map(|value| (path.clone(), Stated { value, written: None, ..stated.clone() })));
+        }
+        Ok(scaled)
+    }
+
+    /// The other figures that count cycles, from the usual rate of the sources about such machines.
+    fn scaled_with(
+        &self,
+        scaled: &[(String, Stated)],
+        own: Option<f64>,
+        mhz: f64,
+    ) -> Result<Vec<(String, Stated)>, String> {
         let kinds: BTreeSet<&str> = self.drawn.values().copied().filter(|kind| !BUSES.contains(kind)).collect();
-        let Some(usual) = own.or_else(|| evidence::usual_rate(&kinds)) else { return Vec::new() };
-        let os = self.word("machine.os");
-        let clock = |name: &str| SYSTEMS.iter().find(|system| system.os == os)?.clock(name);
-        let counts_cycles = |path: &str| {
-            let is_in_memory = |name| clock(name).is_some_and(|info| info.follows != Follows::Time);
-            let goes_over_a_bus = self.drawn.get(path).is_some_and(|kind| BUSES.contains(kind));
-            path.strip_prefix("costs.").is_some_and(|name| !is_in_memory(name)) && !goes_over_a_bus
-        };
+        let Some(usual) = own.or_else(|| evidence::usual_rate(&kinds)) else { return Ok(Vec::new()) };
         let is_left = |path: &str| scaled.iter().all(|(known, _)| known != path);
-        let scale =
-            |stated: &Stated| Stated { value: stated.value.cost_times(usual / mhz), written: None, ..stated.clone() };
-        let others = self
-            .stated
-            .iter()
-            .filter(|(path, stated)| counts_cycles(path) && is_left(path) && stated.source_id != BY_USER);
-        others.map(|(path, stated)| (path.clone(), scale(stated))).collect()
+        self.at_times(usual / mhz, |path, stated| is_left(path) && stated.source_id != BY_USER)
     }
 }
 

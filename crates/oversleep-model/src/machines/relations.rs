@@ -1,6 +1,9 @@
 //! Relations that hold on every modelled machine, whatever its figures.
 
+use oversleep_system::Follows;
+
 use super::build;
+use super::processor::NAMES;
 use super::profile::{PROFILES, Profile};
 use super::{describe, machine, names};
 
@@ -92,4 +95,136 @@ fn a_policy_never_changes_what_a_bare_processor_idles_in() {
 fn a_read_of_the_time_contains_a_read_of_its_counter_where_that_traps() {
     assert!(cost("linux-vm-trapped", "monotonic") >= cost("linux-vm-trapped", "tsc"));
     assert!(cost("linux-xen", "monotonic") > cost("linux-hz250", "monotonic"));
+}
+
+/// What a trap adds is the same for every clock that reads the counter, and nothing for one in memory or over a bus.
+#[test]
+fn a_trap_adds_its_cost_to_each_read_of_the_counter_once() {
+    for name in names() {
+        let nature_is_bus = ["linux-hpet", "linux-4-14-hpet", "linux-acpi-pm", "windows-10-hpet"].contains(&name);
+        let trapped = machine(name, &["cpus.counter-trap=3us".to_owned()], 1).unwrap_or_else(|error| panic!("{error}"));
+        let own = Profile::named(name).unwrap().stated.get("cpus.counter-trap").map_or(0, |_| 1_000_000);
+        for (clock, (_, ps, _)) in trapped.clocks.iter().zip(costs(name, &[])) {
+            let added = clock.read_cost_ps - ps;
+            let info = &clock.info;
+            match info.follows {
+                Follows::Time if info.architecture.is_some() => {
+                    assert_eq!(added, 3_000_000 - own, "{name} {}", info.name)
+                }
+                Follows::Time => {
+                    let is_known = added == 3_000_000 - own || (nature_is_bus && added == 0);
+                    assert!(is_known, "{name} {}: {added}", info.name);
+                }
+                _ => assert_eq!(added, 0, "{name} {}", info.name),
+            }
+        }
+    }
+}
+
+/// The machines of x86-64 whose calls are those of their system.
+fn of_the_table() -> impl Iterator<Item = &'static str> {
+    names().into_iter().filter(|name| {
+        let profile = Profile::named(name).unwrap();
+        profile.word("machine.arch") == "x86_64" && profile.nature().makes_its_own_calls()
+    })
+}
+
+#[test]
+fn a_processor_decides_reads_of_its_counter_and_leaves_memory_and_buses_as_they_are() {
+    for name in of_the_table() {
+        for processor in NAMES {
+            let set = [format!("cpus.processor={processor}")];
+            let described = describe(name, &set).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let profile = Profile::named(name).unwrap();
+            for now in described.figures.iter().filter(|now| now.path.starts_with("costs.")) {
+                let is_of_table = now.source_id == "instlatx64";
+                assert!(!is_of_table || profile.nature().reads_the_counter(&now.path), "{name} {}", now.path);
+                let was = describe(name, &[]).unwrap().figures.into_iter().find(|was| was.path == now.path).unwrap();
+                assert!(is_of_table || was.value == now.value, "{name} {} on {processor}", now.path);
+            }
+            let all = costs(name, &[&set[0]]);
+            for (clock, ps, read) in &all {
+                let read = all.iter().find(|(known, ..)| Some(*known) == *read);
+                assert!(read.is_none_or(|(_, read_ps, _)| ps >= read_ps), "{name} {clock} on {processor}");
+            }
+        }
+    }
+}
+
+#[test]
+fn twice_the_clock_rate_of_any_processor_halves_its_reads_and_switches_and_no_exit() {
+    for processor in NAMES {
+        let at = |mhz: u32, path: &str| {
+            let set = [format!("cpus.processor={processor}"), format!("cpus.mhz={mhz}")];
+            let figure =
+                describe("linux-hz1000", &set).unwrap().figures.into_iter().find(|one| one.path == path).unwrap();
+            figure.value
+        };
+        for path in ["costs.other", "costs.tsc", "costs.thread-cputime"] {
+            let ns = |mhz| at(mhz, path).trim_end_matches("ns").parse::<f64>().unwrap();
+            assert!((ns(1_500) / ns(3_000) - 2.0).abs() < 0.01, "{processor} {path}");
+        }
+        assert_eq!(at(1_500, "wake.idle-exits"), at(3_000, "wake.idle-exits"));
+        assert_ne!(at(1_500, "wake.cost"), at(3_000, "wake.cost"));
+        // In whichever order they are given.
+        let either = |first: &str, second: &str| {
+            let set = [first.to_owned(), second.to_owned()];
+            let figures = describe("linux-hz1000", &set).unwrap().figures;
+            let value = figures.into_iter().find(|one| one.path == "costs.other").unwrap().value;
+            value.trim_end_matches("ns").parse::<f64>().unwrap()
+        };
+        let (named, rate) = (format!("cpus.processor={processor}"), "cpus.mhz=2000");
+        assert!((either(&named, rate) - either(rate, &named)).abs() < 0.01, "{processor}");
+    }
+}
+
+#[test]
+fn a_deeper_idle_state_takes_longer_to_leave_and_a_guest_s_are_its_host_s() {
+    for processor in NAMES {
+        let set = [format!("cpus.processor={processor}")];
+        let exits = machine("linux-hz1000", &set, 1).unwrap().wake.idle_exits;
+        let spans = |exits: &[(oversleep_record::Nanos, crate::sim::Spread)]| -> Vec<_> {
+            exits.iter().map(|(from, exit)| (*from, exit.quantile(0.5))).collect()
+        };
+        let all = spans(&exits);
+        assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1), "{processor}: {all:?}");
+        let guest = |set: &[String]| spans(&machine("linux-hz250", set, 1).unwrap().wake.idle_exits);
+        assert_eq!(guest(&set), guest(&[]), "{processor}");
+    }
+    let refused = |name: &str| describe(name, &["cpus.processor=zen".to_owned()]).unwrap_err().to_string();
+    assert!(refused("raspberry-pi-4").contains("this machine is aarch64"), "{}", refused("raspberry-pi-4"));
+    for name in ["wsl1", "wine-8"] {
+        assert!(refused(name).contains("calls of another system"), "{}", refused(name));
+    }
+}
+
+/// What a machine has from the one that it is based on scales with the rates of the two.
+#[test]
+fn a_machine_takes_the_cycles_of_the_one_that_it_is_based_on_at_its_own_rate() {
+    let text = |name: &str, path: &str, set: &[String]| {
+        describe(name, set).unwrap().figures.into_iter().find(|figure| figure.path == path).unwrap().value
+    };
+    let at_its_rate = ["cpus.mhz=2400".to_owned()];
+    for path in ["wake.real-time", "wake.handoff", "wake.thread-start", "costs.process-cputime"] {
+        assert_eq!(text("raspberry-pi-5", path, &[]), text("raspberry-pi-4", path, &at_its_rate), "{path}");
+    }
+    assert_eq!(text("raspberry-pi-5", "wake.thread-start", &[]), "50000ns");
+    assert_eq!(text("raspberry-pi-5", "wake.idle-exits", &[]), text("raspberry-pi-4", "wake.idle-exits", &[]));
+}
+
+/// A published read on a processor that its source names, in ns.
+#[test]
+fn reads_on_named_processors_are_within_a_factor_of_two_of_the_published_ones() {
+    for (set, clock, published) in [
+        (&["cpus.processor=haswell", "cpus.mhz=3900"][..], "monotonic", 12.0),
+        (&["cpus.processor=ice-lake", "cpus.mhz=4600"], "monotonic", 12.0),
+        (&["cpus.processor=epyc", "cpus.mhz=4300"], "monotonic", 20.0),
+        (&["cpus.processor=ice-lake-server", "cpus.mhz=3400"], "monotonic", 23.0),
+        (&["cpus.processor=zen-3", "cpus.mhz=4900"], "monotonic", 20.0),
+        (&["cpus.processor=haswell", "cpus.mhz=3900"], "tsc", 6.9),
+    ] {
+        let ps = costs("linux-hz1000", set).into_iter().find(|(known, ..)| *known == clock).map(|(_, ps, _)| ps);
+        let times = ps.unwrap() as f64 / 1e3 / published;
+        assert!((0.5..=2.0).contains(&times), "{set:?} {clock}: {times} times {published} ns");
+    }
 }

@@ -36,7 +36,7 @@ fn wakes(profile: &Profile, times: f64) -> Result<Vec<(String, Value)>, MachineE
     let is_wake = |path: &str| {
         path.starts_with("wake.cost")
             || path.starts_with("wake.real-time")
-            || path == "wake.idle-exits"
+            || matches!(path, "wake.idle-exits" | "wake.expiry-thread")
             || path.starts_with("extra.")
     };
     let mut wakes = Vec::new();

@@ -42,6 +42,16 @@ impl Learned {
         self.requests[self.requests.len() - 1].0
     }
 
+    /// The part of the lateness for a request of that length that is the exit from an idle state: what the median has beyond
+    /// the rule's delay and beyond that of a shorter request, whose processor idled less deeply. Zero if no shorter one was
+    /// measured.
+    pub(super) fn idle_exit(&self, requested: Nanos, put_off: impl Fn(Nanos) -> Nanos) -> Nanos {
+        let beyond = |(request, late): &(Nanos, Spread)| late.quantile(0.5) - put_off(*request);
+        let (near, _) = self.around(requested);
+        let shorter = self.requests.iter().filter(|(request, _)| *request <= near.0).map(beyond).min();
+        (beyond(near) - shorter.unwrap_or_default()).max(Nanos::ZERO)
+    }
+
     /// Draws a lateness for a request of that length. Between measured requests it is the same quantile of both,
     /// weighted by distance. Beyond them, and under changed settings, the rule's delay changes, and the rest of the
     /// measured lateness stays.

@@ -226,6 +226,8 @@ pub struct Wake {
     pub cost: Spread,
     /// Interrupt and switch, for a thread under a real-time policy.
     pub real_time: Spread,
+    /// Until the thread of the kernel runs in which timers of ordinary threads end, if they end in one.
+    pub expiry_thread: Spread,
     /// Idle states by expected idle time, the shortest first: the span from which the state is chosen, and its exit
     /// cost. A latency limit held by a program bounds them.
     pub idle_exits: Vec<(Nanos, Spread)>,

@@ -162,6 +162,8 @@ impl Shared {
                     When::Learned => self.put_off(&was, now, span),
                     When::Now => self.put_off(&thread, now, span),
                 }) + self.deeper_idle(state, learned, target.remaining);
+                let late =
+                    late - self.spared_exit(state, learned, &was, (now, target.remaining)).min(late.max(Nanos::ZERO));
                 Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
             }
             Overshoot::ByRule => {
@@ -194,6 +196,22 @@ impl Shared {
         (longer - known).max(Nanos::ZERO)
     }
 
+    /// What a learned lateness has of leaving an idle state that the CPU isn't in now: it is busy, or a program limits the
+    /// states. Where a tick ends waits, the lateness is the tick's.
+    fn spared_exit(
+        &self,
+        state: &State,
+        learned: &Learned,
+        thread: &SleepingThread,
+        (now, requested): (Nanos, Nanos),
+    ) -> Nanos {
+        let kept = if state.leaves_cpu_idle() { state.idle_exit_max() } else { Some(Nanos::ZERO) };
+        let Some(kept) = kept.filter(|_| self.kernel.tick().is_none() && self.model.grid_ns <= Nanos(1)) else {
+            return Nanos::ZERO;
+        };
+        (learned.idle_exit(requested, |span| self.put_off(thread, now, span)) - kept).max(Nanos::ZERO)
+    }
+
     /// From the timer's end until the thread is ready to run. An idle CPU leaves an idle state first, which is deeper
     /// the longer it expected to be idle.
     fn wake_cost(&self, state: &State, thread: &SleepingThread, span: Nanos) -> Nanos {
@@ -203,6 +221,9 @@ impl Shared {
             false => (&self.wake.cost, &self.wake.idle_exits),
         };
         let mut wake = cost.draw(random) + self.model.extra.draw(random);
+        if !thread.is_real_time {
+            wake += self.wake.expiry_thread.draw(random);
+        }
         if let Some((_, exit)) = exits.iter().rev().find(|(from, _)| span >= *from)
             && state.leaves_cpu_idle()
         {

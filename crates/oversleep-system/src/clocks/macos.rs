@@ -83,10 +83,10 @@ pub const MACOS: &[ClockInfo] = &[
     "CPU time of this process in microseconds; on Windows, the same call returns elapsed time. It stands still \
      while the process waits and runs faster than real time when several threads run. Every read is a system \
      call." },
-    TSC.not_modelled(),
-    TSCP.not_modelled(),
-    TSC_FENCED.not_modelled(),
-    CNTVCT.not_modelled(),
+    TSC,
+    TSCP,
+    TSC_FENCED,
+    CNTVCT,
     STD_INSTANT.reading("uptime-raw"),
     STD_INSTANT_MS,
     STD_SYSTEMTIME.not_modelled(),

@@ -64,6 +64,7 @@ pub(super) const BOUNDS: &[Bounds] = bounds! {
     "cpus.count": Number(1, 64, "CPUs") => "an affinity has 64 bits",
     "cpus.efficiency": Number(0, 64, "CPUs") => "an affinity has 64 bits",
     "cpus.mhz": Number(1, 100_000, "MHz") => "there are no slower or faster processors",
+    "cpus.counter-trap": Cost(0, COST_MAX_PS) => "no change into a hypervisor and back takes a millisecond",
     // kernel/sysctl.c of Linux 5.4 bounds its granularities and its latency by 100 µs and NSEC_PER_SEC.
     // With shorter slices a run under load would do nothing but switch between threads.
     "scheduler.slice": Span(Nanos::from_micros(10), secs(1)) =>

@@ -35,12 +35,19 @@ impl Figures<'_> {
         self.0.word(path)
     }
 
+    /// What reading a clock costs, in ps, with the trap of a hypervisor if its counter has one.
+    pub(super) fn cost_ps(&self, system: System, clock: &ClockInfo) -> u64 {
+        let is_trapped = self.0.nature().reads_the_counter(&format!("costs.{}", clock.name));
+        let trap = self.cost_at("cpus.counter-trap").filter(|_| is_trapped).unwrap_or_default();
+        self.untrapped_ps(system, clock).saturating_add(trap)
+    }
+
     /// What reading a clock costs, in ps: at least a read of the clock that it reads, and as much if no source states its
     /// own.
-    pub(super) fn cost_ps(&self, system: System, clock: &ClockInfo) -> u64 {
+    fn untrapped_ps(&self, system: System, clock: &ClockInfo) -> u64 {
         let path = format!("costs.{}", clock.name);
         let read = clock.reads.filter(|_| self.is_of_its_system()).and_then(|name| system.clock(name));
-        let read = read.map(|read| (read, self.cost_ps(system, read)));
+        let read = read.map(|read| (read, self.untrapped_ps(system, read)));
         match (self.cost_at(&path), read) {
             (Some(own), Some((read, ps))) if self.may_be_raised(&path, read, ps) => own.max(ps),
             (Some(own), _) => own,

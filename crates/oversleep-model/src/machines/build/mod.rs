@@ -96,6 +96,7 @@ fn wake(figures: &Figures<'_>) -> Wake {
     Wake {
         cost: figures.spread(if has_own { "wake.cost-awake" } else { "wake.cost" }),
         real_time: figures.spread("wake.real-time"),
+        expiry_thread: figures.spread("wake.expiry-thread"),
         idle_exits: exits("wake.idle-exits"),
         real_time_idle_exits: exits("wake.real-time-idle-exits"),
     }
