@@ -213,7 +213,8 @@ pub fn commands(
         let options = ["--by", "supervisor"].map(OsString::from);
         // Verdicts may be a document on standard output.
         let program = [OsString::from("sh"), "-c".into(), format!("exec >&2; exec {command}").into()];
-        let (path, (code, is_signalled)) = runs.followed("turn.json", &options, &program)?;
+        let (path, (end, is_signalled)) = runs.followed("turn.json", &options, &program)?;
+        let code = end.code();
         if is_signalled || BY_SIGNAL.contains(&code) {
             return Ok(None);
         }
