@@ -22,14 +22,15 @@ resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 for number in (signal.SIGPIPE, signal.SIGXFSZ):
     signal.signal(number, signal.SIG_DFL)
 status = os.waitpid(os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)[1]
-print(os.WIFSIGNALED(status) and os.WTERMSIG(status), os.WIFEXITED(status) and os.WEXITSTATUS(status), os.WCOREDUMP(status))
+signalled, ended = os.WIFSIGNALED(status) and os.WTERMSIG(status), os.WIFEXITED(status) and os.WEXITSTATUS(status)
+print(signalled, ended, os.WCOREDUMP(status), file=open('f.txt', 'a'))
 ";
 
 /// A parent sees the signal that ended the program, not an exit code that stands for it.
 fn signals() -> Row {
     const NUMBERS: [u8; 15] = [15, 9, 11, 6, 13, 3, 2, 1, 10, 14, 24, 25, 31, 34, 64];
     let case = |mode: &str, end: &str| {
-        let script = format!("python3 p.py \"$@\" sh -c 'ulimit -c 0; {end}; sleep 9' >f.txt");
+        let script = format!("python3 p.py \"$@\" sh -c 'ulimit -c 0; {end}; sleep 9'");
         alike(&script, mode).given("p.py", PARENT)
     };
     let kills = NUMBERS.map(|number| format!("kill -{number} $$"));
@@ -79,20 +80,20 @@ while not os.path.exists('ready'):
 program = int(open('ready').read())
 os.kill({'command': child, 'program': program, 'group': -child}[sys.argv[2]], number)
 status = os.waitpid(child, os.WUNTRACED)[1]
-print(os.WIFSTOPPED(status) and os.WSTOPSIG(status))
+print(os.WIFSTOPPED(status) and os.WSTOPSIG(status), file=open('f.txt', 'a'))
 while open(f'/proc/{program}/stat').read().rsplit(')')[1].split()[0] not in 'tT':
     time.sleep(0.02)
 os.kill(-child, signal.SIGCONT)
 while os.WIFSTOPPED(status):
     status = os.waitpid(child, os.WUNTRACED)[1]
-print(status)
+print(status, file=open('f.txt', 'a'))
 ";
 
 /// A stop of the program, by itself or others, is one of the command.
 fn stops() -> Row {
     let case = |mode: &str, signal: &str, to: &str| {
         let program = "sh -c 'echo $$ >new; mv new ready; sleep 0.5; sleep 0.5; exit 3'";
-        alike(&format!("rm -f ready; python3 p.py {signal} {to} \"$@\" {program} >f.txt"), mode).given("p.py", SHELL)
+        alike(&format!("rm -f ready; python3 p.py {signal} {to} \"$@\" {program}"), mode).given("p.py", SHELL)
     };
     let mut cases = Vec::new();
     for (to, signals) in
