@@ -137,7 +137,8 @@ mod tests {
             // A shell heeds SIGCHLD.
             let stay = IGNORED.into_iter().filter(|&signal| signal != libc::SIGCHLD);
             let expected = stay.fold(0, |bits, signal| bits | 1 << (signal - 1));
-            assert_eq!(ignored, Ok(expected), "{text}");
+            // Another test of the parent ignores SIGQUIT for a moment.
+            assert_eq!(ignored.map(|bits| bits & expected), Ok(expected), "{text}");
         }
     }
 }
