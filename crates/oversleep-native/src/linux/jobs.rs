@@ -39,7 +39,7 @@ fn stop_with(program: i32, signal: i32) {
     unsafe {
         if JOB_STOPS.contains(&signal) {
             let was = Passing::set(signal, &std::mem::zeroed());
-            Passing::settle();
+            Passing::wait_for_handlers();
             libc::raise(signal);
             Passing::set(signal, &was);
         } else {

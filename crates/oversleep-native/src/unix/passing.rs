@@ -174,7 +174,7 @@ impl Passing {
 
     /// Waits until no other thread is passing a signal on: this process is about to stop, and a stop that is passed on once it
     /// goes on would stop the program again.
-    pub fn settle() {
+    pub fn wait_for_handlers() {
         while NOW.load(Ordering::SeqCst) != 0 {
             std::thread::yield_now();
         }
