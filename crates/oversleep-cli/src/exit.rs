@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::process::ExitCode;
 
+use oversleep_native::AppEnd;
 use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
 use oversleep_record::finding::Verdict;
@@ -20,8 +21,8 @@ pub enum Exit {
     TooDisturbed,
     /// The user ended it early.
     Interrupted,
-    /// A program ran and ended with this code.
-    Program(i32),
+    /// A program ran and ended so.
+    Program(AppEnd),
 }
 
 /// Why a command failed: one message that says what, where, and what to do next.
@@ -103,7 +104,8 @@ impl From<oversleep_emulate::Failure> for Failure {
     }
 }
 
-/// The process's exit code for how a command ended.
+/// The process's exit code for how a command ended. Where a signal ended a program, it ends this process instead. All that
+/// was changed on the machine must be restored by then.
 pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
     ExitCode::from(match ended {
         Ok(Exit::Fine) => 0,
@@ -115,11 +117,13 @@ pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
         Ok(Exit::AssertionFailed) => 3,
         Ok(Exit::TooDisturbed) => 4,
         Ok(Exit::Interrupted) => INTERRUPTED,
-        // Windows has exit codes that don't fit into a byte.
-        Ok(Exit::Program(code)) => match u8::try_from(*code) {
-            Ok(code) => code,
-            Err(_) => std::process::exit(*code),
-        },
+        Ok(Exit::Program(end)) => {
+            if let AppEnd::Signal(signal) = end {
+                oversleep_native::end_by(*signal);
+            }
+            // Windows has exit codes that don't fit into a byte.
+            u8::try_from(end.code()).unwrap_or_else(|_| std::process::exit(end.code()))
+        }
     })
 }
 

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
     }
     message::report_panics_of_threads_in_a_line();
     interrupt::install();
+    oversleep_native::interruption::keep_ended_children();
     oversleep_native::interruption::fail_writes_beyond_the_limit();
     let ended = command::run();
     if let Err(failure) = &ended {

@@ -15,17 +15,18 @@ cfg_if::cfg_if! {
         mod linux;
         /// Whether programs can be supervised here.
         pub const IS_SUPPORTED: bool = true;
-        pub use linux::{Observation, Running, control, end_by, run};
+        pub use linux::{Observation, Running, control, run};
     } else {
         mod unsupported;
         /// Whether programs can be supervised here.
         pub const IS_SUPPORTED: bool = false;
-        pub use unsupported::{Observation, Running, control, end_by, run};
+        pub use unsupported::{Observation, Running, control, run};
     }
 }
 
 use std::ffi::OsString;
 
+use oversleep_native::AppEnd;
 use oversleep_record::Nanos;
 
 use plan::{ClockChoice, Plan};
@@ -56,10 +57,8 @@ pub struct Request {
 /// How the program ended and what was emulated.
 #[derive(Debug)]
 pub struct Ended {
-    /// The exit code, or 128 plus the signal's number, as in a shell.
-    pub code: i32,
-    /// The signal that ended it, if one did.
-    pub signal: Option<i32>,
+    /// Its exit code, or the signal that ended it.
+    pub end: AppEnd,
     /// What was emulated, if there was a supervisor to report it.
     pub report: Option<report::Report>,
 }

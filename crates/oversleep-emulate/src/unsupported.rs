@@ -28,9 +28,6 @@ pub fn control(_supervisor: i32, _words: &str) -> Result<String, Failure> {
     Err(Failure::Own(WHY.to_owned()))
 }
 
-/// Does nothing: no program was run.
-pub fn end_by(_signal: i32) {}
-
 /// An observation, which can't exist here.
 #[derive(Debug)]
 pub struct Observation(Infallible);

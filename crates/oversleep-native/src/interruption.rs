@@ -13,6 +13,9 @@ pub fn heeded_by(command: &mut std::process::Command) -> &mut std::process::Comm
 /// These systems don't end a process for writing too much.
 pub fn fail_writes_beyond_the_limit() {}
 
+/// These systems keep what is known of a child as long as somebody has its handle.
+pub fn keep_ended_children() {}
+
 /// These systems have no limit on CPU time that ends a process.
 ///
 /// # Errors

@@ -5,6 +5,7 @@
 // `unsupported` calls little of what systems share.
 #![cfg_attr(not(any(target_os = "linux", target_os = "windows", target_os = "macos")), allow(dead_code, unused))]
 
+mod app_end;
 mod cpu_list;
 mod examples;
 mod fn_clock;
@@ -50,6 +51,9 @@ use unsupported as native_platform;
 
 #[cfg(unix)]
 mod children;
+#[cfg(target_os = "linux")]
+#[path = "linux/jobs.rs"]
+pub mod jobs;
 #[cfg(target_os = "linux")]
 #[path = "linux/orphans.rs"]
 mod orphans;
@@ -97,8 +101,9 @@ use linux::process_end;
 #[cfg(target_os = "windows")]
 use windows::process_end;
 
+pub use app_end::AppEnd;
 pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
-pub use native_app::{run as run_app, run_signalled as run_app_signalled};
+pub use native_app::{end_by, run as run_app, run_signalled as run_app_signalled};
 pub use neighbour_process::run_if_neighbour;
 pub use process_end::ProcessEnd;
 

@@ -1,7 +1,7 @@
 //! Passing signals on to a program, on systems without signals.
 
 use std::io;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 
 /// Passes nothing on.
 #[derive(Debug)]
@@ -9,7 +9,7 @@ pub struct Passing;
 
 impl Passing {
     /// Takes nothing.
-    pub fn begin(_stops: bool) -> Passing {
+    pub fn begin() -> Passing {
         Passing
     }
 
@@ -23,5 +23,13 @@ impl Passing {
         spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
     ) -> io::Result<Child> {
         spawn(command)
+    }
+
+    /// Waits until the program ends.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn wait(&self, program: &mut Child) -> io::Result<ExitStatus> {
+        program.wait()
     }
 }

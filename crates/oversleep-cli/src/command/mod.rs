@@ -40,6 +40,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use oversleep_native::AppEnd;
 use oversleep_system::examples::Examples;
 
 use crate::exit::{Exit, Failure};
@@ -191,7 +192,7 @@ fn show(answer: clap::Error, typed: &[OsString]) -> Result<Exit, Failure> {
     });
     if answer.use_stderr() {
         let _ = answer.print();
-        return Ok(Exit::Program(answer.exit_code()));
+        return Ok(Exit::Program(AppEnd::Code(answer.exit_code())));
     }
     stdout::text(&answer.render().ansi().to_string())?;
     Ok(Exit::Fine)

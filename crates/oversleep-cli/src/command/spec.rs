@@ -51,8 +51,8 @@ pub const WATCHES: &[Code] = &[WATCHED, FAILED, USAGE, INCONCLUSIVE, WATCH_INTER
 pub const WATCHES_ANY: &[Code] = &[WATCHED, FAILED, USAGE, WATCH_INTERRUPTED];
 /// Those of commands that read or list.
 pub const READS: &[Code] = &[FINE, READ_FAILED, USAGE];
-/// The program's code is the command's.
-pub const OF_PROGRAM: &str = "the program's own; 128 and the number of the signal that ended it";
+/// The command ends as the program does.
+pub const OF_PROGRAM: &str = "the program's own; a signal that ends the program ends oversleep too";
 
 /// The codes; `others` are those without a number of their own.
 pub fn exits(others: &str, codes: &[Code]) -> String {

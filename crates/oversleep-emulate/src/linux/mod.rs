@@ -59,6 +59,6 @@ mod sites;
 mod tests;
 mod trace;
 
-pub use emulated::front::{end_by, run};
+pub use emulated::front::run;
 pub use job::socket::control;
 pub use observe::{Observation, Running};

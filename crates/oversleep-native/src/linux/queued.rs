@@ -34,7 +34,7 @@ mod tests {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
             return;
         }
-        let mut passing = Passing::begin(false);
+        let mut passing = Passing::begin();
         passing.to(0);
         // SAFETY: all-zero is a valid set, the calls fill it; the signal is for this thread, which has it blocked.
         let (mut set, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };

@@ -7,6 +7,8 @@ use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use super::at_start;
+
 /// The signals that end a program by default.
 const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
@@ -38,6 +40,14 @@ pub fn heeded_by(command: &mut Command) -> &mut Command {
 /// Programs that this one runs are still ended: a handler, unlike an ignored signal, isn't inherited.
 pub fn fail_writes_beyond_the_limit() {
     act(libc::SIGXFSZ, nothing as *const () as libc::sighandler_t);
+}
+
+/// Keeps children that have ended until they are waited for, even if this process was started with SIGCHLD ignored.
+/// Programs that it runs for a user ignore it still.
+pub fn keep_ended_children() {
+    if is_ignored(libc::SIGCHLD) {
+        act(libc::SIGCHLD, libc::SIG_DFL);
+    }
 }
 
 /// The handler of a signal that only has to arrive.
@@ -75,6 +85,7 @@ pub fn at_cpu_limit(then: impl Fn() + Send + 'static) -> io::Result<()> {
     }
     let last = limit.rlim_max.saturating_sub((limit.rlim_max / 10).clamp(1, 5)).max(1);
     if limit.rlim_cur > last {
+        at_start::note_cpu_limit(limit.rlim_cur);
         limit.rlim_cur = last;
         // SAFETY: points to a valid limit. Lowering a soft limit needs no privilege.
         unsafe { libc::setrlimit(libc::RLIMIT_CPU, &limit) };

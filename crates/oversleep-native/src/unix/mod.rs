@@ -2,6 +2,7 @@
 
 pub mod allocator;
 pub mod app;
+mod at_start;
 pub mod group;
 pub mod interruption;
 pub mod keys;

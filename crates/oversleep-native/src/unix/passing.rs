@@ -6,9 +6,10 @@
 
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
+use super::at_start;
 #[cfg(target_os = "linux")]
 use crate::queued::send;
 
@@ -26,6 +27,25 @@ const ALWAYS: [libc::c_int; 11] = [
     libc::SIGPROF,
     libc::SIGIO,
 ];
+/// Signals that the kernel sends to who makes a mistake, or reaches a limit, and that processes send as well: a watchdog, a
+/// batch system.
+const OF_KERNEL: [libc::c_int; 10] = [
+    libc::SIGABRT,
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGSYS,
+    libc::SIGTRAP,
+    libc::SIGPIPE,
+    libc::SIGXCPU,
+    libc::SIGXFSZ,
+];
+/// Those of them after which the thread would make the same mistake again.
+const OF_FAULTS: [libc::c_int; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGSYS, libc::SIGTRAP];
+/// Whether this process stops and goes on as the program does.
+const STOPS_WITH_IT: bool = cfg!(target_os = "linux");
 /// Signals that stop a job. The program decides what they do.
 pub const JOB_STOPS: [libc::c_int; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 /// Signals that a terminal sends to a job.
@@ -36,22 +56,19 @@ const OF_TERMINALS: [libc::c_int; 7] =
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
 /// Signals that arrived before the program was started, as bits.
 static EARLY: AtomicU64 = AtomicU64::new(0);
+/// The threads that are passing a signal on.
+static NOW: AtomicUsize = AtomicUsize::new(0);
 /// Whether any signal was passed on.
 static PASSED: AtomicBool = AtomicBool::new(false);
-/// The handlers that the terminal's signals had before, which see these still.
+/// The handlers that the signals of a terminal and the kernel had before, which see these still.
 static BEFORE: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
 
 /// Passes signals on until it is dropped. There is one at a time.
 pub struct Passing {
-    former: Former,
-    is_blocked: bool,
-}
-
-/// The actions and the mask that this process was started with.
-#[derive(Clone)]
-struct Former {
-    actions: Vec<(libc::c_int, libc::sigaction)>,
+    former: Vec<(libc::c_int, libc::sigaction)>,
+    /// The mask that this process was started with.
     mask: libc::sigset_t,
+    is_blocked: bool,
 }
 
 impl std::fmt::Debug for Passing {
@@ -61,13 +78,16 @@ impl std::fmt::Debug for Passing {
 }
 
 impl Passing {
-    /// Takes the signals for a program that this thread is about to start, with those that stop a job if `stops`. They wait
-    /// until it is known which process that is.
-    pub fn begin(stops: bool) -> Passing {
+    /// Takes the signals for a program that this thread is about to start. They wait until it is known which process that is.
+    pub fn begin() -> Passing {
         EARLY.store(0, Ordering::SeqCst);
         PASSED.store(false, Ordering::SeqCst);
-        let signals: Vec<libc::c_int> =
-            ALWAYS.into_iter().chain(real_time()).chain(JOB_STOPS.into_iter().filter(|_| stops)).collect();
+        let signals: Vec<libc::c_int> = ALWAYS
+            .into_iter()
+            .chain(OF_KERNEL)
+            .chain(others())
+            .chain(JOB_STOPS.into_iter().filter(|_| STOPS_WITH_IT))
+            .collect();
         // SAFETY: all-zero is a valid set, and the calls fill it.
         let (mut taken, mut mask): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
         // SAFETY: the sets are valid.
@@ -86,12 +106,12 @@ impl Passing {
             BEFORE[signal as usize].store(handler_of(&was), Ordering::SeqCst);
             is_changed.then_some((signal, was))
         });
-        Passing { former: Former { actions: actions.collect(), mask }, is_blocked: true }
+        Passing { former: actions.collect(), mask, is_blocked: true }
     }
 
     /// In the new process: it has the signals as this process was started with. Allocates nothing.
     pub fn in_new_process(&self) {
-        self.former.restore();
+        in_new_process(&self.mask);
     }
 
     /// The program is that process, which nobody has waited for: it gets what has come, and what comes. From now on this
@@ -101,11 +121,11 @@ impl Passing {
         let early = EARLY.swap(0, Ordering::SeqCst);
         // SAFETY: takes numbers, and a set that is valid.
         unsafe {
-            for signal in (1..64).filter(|signal| program > 0 && early >> signal & 1 == 1) {
+            for signal in (1..=64).filter(|signal| program > 0 && early >> (signal - 1) & 1 == 1) {
                 libc::kill(program, signal);
             }
-            let mut mask = self.former.mask;
-            self.former.actions.iter().for_each(|(signal, _)| _ = libc::sigdelset(&raw mut mask, *signal));
+            let mut mask = self.mask;
+            self.former.iter().for_each(|(signal, _)| _ = libc::sigdelset(&raw mut mask, *signal));
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
         }
         self.is_blocked = false;
@@ -120,9 +140,9 @@ impl Passing {
         command: &mut Command,
         spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
     ) -> io::Result<Child> {
-        let former = self.former.clone();
+        let mask = self.mask;
         let reset = move || {
-            former.restore();
+            in_new_process(&mask);
             Ok(())
         };
         // SAFETY: it makes only calls that are allowed between fork and exec, and allocates nothing.
@@ -132,9 +152,32 @@ impl Passing {
         Ok(child)
     }
 
+    /// Waits until the program ends. On Linux this process stops and goes on as it does, as a shell expects of its jobs.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn wait(&self, program: &mut Child) -> io::Result<ExitStatus> {
+        #[cfg(target_os = "linux")]
+        {
+            crate::jobs::wait(program.id().cast_signed())
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            program.wait()
+        }
+    }
+
     /// The program was waited for: whether any signal was passed on to it.
     pub fn end(self) -> bool {
         PASSED.load(Ordering::SeqCst)
+    }
+
+    /// Waits until no other thread is passing a signal on: this process is about to stop, and a stop that is passed on once it
+    /// goes on would stop the program again.
+    pub fn wait_for_handlers() {
+        while NOW.load(Ordering::SeqCst) != 0 {
+            std::thread::yield_now();
+        }
     }
 
     /// Sets the action of a signal for a moment; returns the one that it had.
@@ -151,7 +194,7 @@ impl Passing {
 impl Drop for Passing {
     fn drop(&mut self) {
         PROGRAM.store(0, Ordering::SeqCst);
-        for (signal, was) in &self.former.actions {
+        for (signal, was) in &self.former {
             // What came before the program ended, and no thread has taken yet, was for the program: it must not end this
             // process. To ignore a signal drops what is pending.
             if was.sa_sigaction == libc::SIG_DFL {
@@ -164,26 +207,15 @@ impl Drop for Passing {
         }
         if self.is_blocked {
             // SAFETY: the set is valid.
-            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.former.mask, std::ptr::null_mut()) };
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.mask, std::ptr::null_mut()) };
         }
     }
 }
 
-impl Former {
-    /// In a new process, which has no handlers: what was ignored is ignored. Allocates nothing.
-    fn restore(&self) {
-        for (signal, was) in &self.actions {
-            // SAFETY: all-zero is a valid sigaction, and the action is a predefined one.
-            unsafe {
-                let mut action: libc::sigaction = std::mem::zeroed();
-                let is_ignored = was.sa_sigaction == libc::SIG_IGN;
-                action.sa_sigaction = if is_ignored { libc::SIG_IGN } else { libc::SIG_DFL };
-                libc::sigaction(*signal, &raw const action, std::ptr::null_mut());
-            }
-        }
-        // SAFETY: the set is valid.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.mask, std::ptr::null_mut()) };
-    }
+fn in_new_process(mask: &libc::sigset_t) {
+    at_start::restore();
+    // SAFETY: the set is valid.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
 }
 
 /// A handler that takes a number; 0 for every other action.
@@ -193,23 +225,37 @@ fn handler_of(action: &libc::sigaction) -> usize {
     if is_plain && handler != libc::SIG_IGN && handler != libc::SIG_DFL { handler } else { 0 }
 }
 
-/// Passes the signal on to the program, unless the terminal sent it, in which case the program already has it.
+/// Passes the signal on to the program, unless it is this process's own, or the terminal sent it, in which case the program
+/// already has it.
 extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: the system passes a valid record to a handler installed with SA_SIGINFO.
     let info = unsafe { &*info };
-    if OF_TERMINALS.contains(&signal) && !is_from_a_process(info) {
+    // SAFETY: takes nothing.
+    let own = unsafe { libc::getpid() };
+    // SAFETY: such a signal has its sender's id.
+    if is_from_a_process(info) && unsafe { info.si_pid() } == own {
+        // `abort`, or a write to a pipe that nobody reads.
+        return;
+    }
+    if (OF_TERMINALS.contains(&signal) || OF_KERNEL.contains(&signal)) && !is_from_a_process(info) {
         let before = BEFORE[signal as usize].load(Ordering::SeqCst);
         if before != 0 {
             // SAFETY: it was the signal's handler, which takes its number.
             unsafe { std::mem::transmute::<usize, extern "C" fn(libc::c_int)>(before)(signal) };
+        } else if OF_FAULTS.contains(&signal) {
+            // The fault is this process's own, and ends it when it comes again.
+            // SAFETY: all-zero is a valid sigaction: the default action.
+            Passing::set(signal, &unsafe { std::mem::zeroed() });
         }
         return;
     }
     PASSED.store(true, Ordering::SeqCst);
+    NOW.fetch_add(1, Ordering::SeqCst);
     match PROGRAM.load(Ordering::SeqCst) {
-        0 => _ = EARLY.fetch_or(1 << signal, Ordering::SeqCst),
+        0 => _ = EARLY.fetch_or(1 << (signal - 1), Ordering::SeqCst),
         program => send(program, signal, info),
     }
+    NOW.fetch_sub(1, Ordering::SeqCst);
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -218,14 +264,14 @@ fn send(program: i32, signal: libc::c_int, _: &libc::siginfo_t) {
     unsafe { libc::kill(program, signal) };
 }
 
-/// The last of them has no bit in a set of 64.
+/// What only some systems have: real-time signals, and one for a failing power supply.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn real_time() -> impl Iterator<Item = libc::c_int> {
-    libc::SIGRTMIN()..=libc::SIGRTMAX().min(63)
+fn others() -> impl Iterator<Item = libc::c_int> {
+    (libc::SIGRTMIN()..=libc::SIGRTMAX()).chain([libc::SIGPWR])
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn real_time() -> impl Iterator<Item = libc::c_int> {
+fn others() -> impl Iterator<Item = libc::c_int> {
     std::iter::empty()
 }
 

@@ -1,5 +1,6 @@
 //! The rows, in one file per kind.
 
+mod ends;
 mod files;
 mod groups;
 mod injection;
@@ -29,6 +30,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
     rows.extend(policies::rows());
     rows.extend(programs::rows());
     rows.extend(wrapped::rows());
+    rows.extend(ends::rows());
     rows.extend(files::rows(material));
     rows.extend(injection::rows(material));
     rows

@@ -5,7 +5,7 @@ use crate::faults::row::{Case, Expect, Need, Row};
 
 const KIND: &str = "wrapped";
 /// Where nobody may trace.
-const PRELOADED: &str = "\"$X\" faults-filter ptrace:1 -- \"$O\" emulate -q windows-10-1909 --";
+pub(super) const PRELOADED: &str = "\"$X\" faults-filter ptrace:1 -- \"$O\" emulate -q windows-10-1909 --";
 const MUSL: &str = "musl-gcc -static -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu";
 
 pub fn rows() -> Vec<Row> {
@@ -19,7 +19,7 @@ fn commands() -> impl Iterator<Item = String> {
 
 /// A case that runs `script` twice, with a program's command line after `"$@"`: by itself, and under the command. What it
 /// leaves in `f.txt`, and its exit code, are the same.
-fn alike(script: &str, command: &str) -> Case {
+pub(super) fn alike(script: &str, command: &str) -> Case {
     Case::script(format!(
         "t() {{ {script}\n}}; both() {{ : >f.txt; c=0; t \"$@\" >/dev/null || c=$?; echo \"ends with $c\" >>f.txt; }}; \
          both && mv f.txt a.txt && both {command} && diff a.txt f.txt >&2"

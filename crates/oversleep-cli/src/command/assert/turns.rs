@@ -223,8 +223,9 @@ pub fn commands(
         // `env` takes what the program's environment has beyond this one's, as a shell would.
         let program = [OsString::from("sh"), "-c".into(), format!("exec >&2; exec env {command}").into()];
         let outlasting = Outlasting::begin(command, within);
-        let (path, (code, is_signalled)) = runs.followed("turn.json", &options, &program)?;
+        let (path, (end, is_signalled)) = runs.followed("turn.json", &options, &program)?;
         drop(outlasting);
+        let code = end.code();
         if is_signalled || BY_SIGNAL.contains(&code) {
             return Ok(None);
         }

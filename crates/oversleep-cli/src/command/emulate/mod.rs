@@ -10,11 +10,12 @@ use clap::{Args, Subcommand};
 use oversleep_emulate::plan::{ClockChoice, Plan};
 use oversleep_emulate::report::PassedBy;
 use oversleep_emulate::{Ended, Request};
+use oversleep_native::AppEnd;
 use oversleep_record::Nanos;
 use oversleep_report::document::JSON;
 
 use crate::args::{DocumentArgs, ModelArgs, Named, value};
-use crate::command::spec::{Code, NO_PROGRAM, examples, exits};
+use crate::command::spec::{Code, NO_PROGRAM, OF_PROGRAM, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::place::Places;
 use crate::output::{Delivery, stdout};
@@ -45,7 +46,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// 15.6 ms for windows-10-1909. All else runs at native speed. Nothing needs to be built or linked, and no privilege is
 /// needed where a program may trace its children.
 #[derive(Args, Debug)]
-#[command(before_help = examples(EXAMPLES), after_help = exits("the program's own; a signal that ends the program ends oversleep too", CODES), args_conflicts_with_subcommands = true)]
+#[command(before_help = examples(EXAMPLES), after_help = exits(OF_PROGRAM, CODES), args_conflicts_with_subcommands = true)]
 pub struct Emulate {
     #[command(subcommand)]
     control: Option<Control>,
@@ -199,10 +200,7 @@ impl Emulate {
         };
         let ended = oversleep_emulate::run(request)?;
         self.deliver(&ended, delivery.as_ref())?;
-        if let Some(signal) = ended.signal {
-            oversleep_emulate::end_by(signal);
-        }
-        Ok(Exit::Program(ended.code))
+        Ok(Exit::Program(ended.end))
     }
 
     fn plan(&self) -> Result<Plan, Failure> {
@@ -262,7 +260,7 @@ pub fn failed(ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
         Err(failure) => message::error(&failure.to_string(), failure.next()),
         Ok(_) => {}
     }
-    Ok(Exit::Program(OWN_FAILURE))
+    Ok(Exit::Program(AppEnd::Code(OWN_FAILURE)))
 }
 
 impl Ctl {

@@ -32,8 +32,8 @@ fn hold_examples() -> String {
 
 /// Hold a setting while a program runs, or until Ctrl-C
 ///
-/// It reports what was granted and whom that reaches, and exits with the program's exit code. If the system refuses, it
-/// warns and runs the program anyway.
+/// It reports what was granted and whom that reaches, and ends as the program does. If the system refuses, it warns and
+/// runs the program anyway.
 #[derive(Args, Debug)]
 #[command(before_help = hold_examples(), after_help = exits(OF_PROGRAM, CODES))]
 pub(super) struct Hold {

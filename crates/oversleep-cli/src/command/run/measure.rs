@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
+use oversleep_native::AppEnd;
+
 use crate::exit::{Exit, Failure};
 use crate::message;
 
@@ -31,16 +33,16 @@ impl Runs {
     pub fn before(&self, program: &[OsString]) -> Result<bool, Failure> {
         message::note("the first run is without the settings");
         let (ended, is_signalled) = self.one("before.json", program, false)?;
-        Ok(is_signalled || BY_SIGNAL.contains(&ended))
+        Ok(is_signalled || BY_SIGNAL.contains(&ended.code()))
     }
 
     /// Runs the program with the settings that the calling thread holds.
     pub fn after(&self, program: &[OsString], locks_memory: bool) -> Result<Exit, Failure> {
         message::note("the second run is with the settings");
-        self.one("after.json", program, locks_memory).map(|(code, _)| Exit::Program(code))
+        self.one("after.json", program, locks_memory).map(|(end, _)| Exit::Program(end))
     }
 
-    fn one(&self, name: &str, program: &[OsString], locks_memory: bool) -> Result<(i32, bool), Failure> {
+    fn one(&self, name: &str, program: &[OsString], locks_memory: bool) -> Result<(AppEnd, bool), Failure> {
         let mut command = Vec::new();
         if locks_memory {
             command.extend([
@@ -55,14 +57,14 @@ impl Runs {
         self.followed(name, &[], &command).map(|(_, ended)| ended)
     }
 
-    /// Runs the program under `oversleep why` with these options. Returns where its result is, its exit code, and whether it
+    /// Runs the program under `oversleep why` with these options. Returns where its result is, how it ended, and whether it
     /// was sent a signal.
     pub fn followed(
         &self,
         name: &str,
         options: &[OsString],
         program: &[OsString],
-    ) -> Result<(PathBuf, (i32, bool)), Failure> {
+    ) -> Result<(PathBuf, (AppEnd, bool)), Failure> {
         let path = self.folder.join(name);
         let own = own_program()?;
         // The report of each run would only distract from the comparison.
@@ -73,7 +75,7 @@ impl Runs {
         arguments.extend(program.iter().cloned());
         let ended = oversleep_native::run_app_signalled(own.as_os_str(), &arguments)
             .map_err(|error| Failure::failed(format!("can't run '{}': {error}", own.display())))?;
-        if !path.exists() && ended.0 == 127 {
+        if !path.exists() && ended.0 == AppEnd::Code(127) {
             return Err(Failure::NotFound("nothing was compared; the reason is above".to_owned()));
         }
         if !path.exists() {

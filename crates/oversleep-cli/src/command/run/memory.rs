@@ -59,8 +59,5 @@ pub fn run(typed: &[OsString]) -> Result<Exit, Failure> {
             (None, locked) => message::note(&format!("programs that had their memory locked: {locked}")),
         }
     }
-    if let Some(signal) = ended.signal {
-        oversleep_emulate::end_by(signal);
-    }
-    Ok(Exit::Program(ended.code))
+    Ok(Exit::Program(ended.end))
 }

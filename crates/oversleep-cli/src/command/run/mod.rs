@@ -39,7 +39,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Run an unmodified program with settings that make its waits exact
 ///
 /// Each setting is held while the program runs, for it and what it starts, and is restored afterwards. oversleep says what
-/// became of each; if the system refuses one, it warns and runs the program anyway. It ends with the program's exit code.
+/// became of each; if the system refuses one, it warns and runs the program anyway. It ends as the program does.
 #[derive(Args, Debug)]
 #[command(before_help = examples(EXAMPLES), after_help = exits(OF_PROGRAM, CODES), override_usage = "oversleep run [OPTIONS] -- <PROGRAM>...")]
 pub struct Run {

@@ -41,7 +41,7 @@ pub enum Program {
 impl Program {
     pub fn wait(self) -> io::Result<ExitStatus> {
         match self {
-            Program::Child(mut child, _passing) => child.wait(),
+            Program::Child(mut child, passing) => passing.wait(&mut child),
             Program::Observed(running) => running.wait(),
         }
     }
@@ -115,7 +115,7 @@ impl Follower {
         let Some((name, arguments)) = program.split_first() else { return Ok(None) };
         match self {
             Follower::Kernel(collector) => {
-                let mut passing = Passing::begin(false);
+                let mut passing = Passing::begin();
                 let child = passing.spawn(Command::new(name).args(arguments), |command| collector.spawn(command));
                 let child = child.map_err(|error| Failure::not_run(name, &error))?;
                 Ok(Some((child.id(), Program::Child(child, passing))))

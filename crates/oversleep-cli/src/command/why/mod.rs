@@ -25,7 +25,8 @@ use crate::exit::{Exit, Failure};
 use crate::output::stdout;
 
 /// What comes before the codes with a number.
-const WITHOUT_PROGRAM: &str = "the program's own; 128 and the number of the signal that ended it; without a program:";
+const WITHOUT_PROGRAM: &str =
+    "the program's own; a signal that ends the program ends oversleep too; without a program:";
 const CODES: &[Code] = &[
     (0, "success, also when Ctrl-C ends following without --for"),
     (1, "failure: nothing could be followed, or a file could not be read or written"),
@@ -53,8 +54,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// with a verdict: where most of the lateness goes, who is behind it, and what to do first. It needs Linux with kernel
 /// type information, and root or CAP_BPF and CAP_PERFMON; without them, a supervisor follows a program that it starts
 /// itself and tells fewer parts apart. Recordings can be read on any system; those of every switch also tell what wakes
-/// idle CPUs and which threads wake up with which period (--full). With a program it exits with that
-/// program's exit code, unless --fail-if decides.
+/// idle CPUs and which threads wake up with which period (--full). With a program it ends as that program
+/// does, unless --fail-if decides.
 #[derive(Args, Debug)]
 #[command(before_help = examples(EXAMPLES), after_help = exits(WITHOUT_PROGRAM, CODES))]
 pub struct Why {

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
-use std::process::ExitStatus;
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 use oversleep_collect::{CollectError, Options};
 use oversleep_explain::compare::FACTS;
 use oversleep_measure::StopFlag;
-use oversleep_native::ProcessEnd;
+use oversleep_native::{AppEnd, ProcessEnd};
 use oversleep_record::file::Completion;
 use oversleep_record::observed::{Losses, Named};
 use oversleep_record::{Environment, FactName, Nanos};
@@ -83,7 +82,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let others = await_all(ends);
     let began = Instant::now();
     let mut screen = Screen::of(why);
-    let mut ended: Option<ExitStatus>;
+    let mut ended: Option<AppEnd>;
     let mut batch = Vec::new();
     loop {
         let left = why.for_time.and_then(|time| time.to_std()).map(|time| time.saturating_sub(began.elapsed()));
@@ -133,13 +132,18 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         trying::remedies(why, &mut file);
     }
     let by_bound = output::deliver(why, &delivery, file)?;
+    // A program that Ctrl-C ends is over by now.
+    let ended = match ended {
+        None => pause(Duration::ZERO, ending.as_ref())?,
+        ended => ended,
+    };
     if let (Some(pid), None) = (pid, ended) {
         message::note(&format!("process {pid} goes on; it is not followed any more"));
     }
     Ok(match (by_bound, ended) {
         (Some(Exit::AssertionFailed), _) => Exit::AssertionFailed,
-        (Some(exit), Some(ended)) if code(ended) == 0 => exit,
-        (_, Some(ended)) => Exit::Program(code(ended)),
+        (Some(exit), Some(AppEnd::Code(0))) => exit,
+        (_, Some(ended)) => Exit::Program(ended),
         (_, None) if is_cut_short => Exit::Interrupted,
         (by_bound, None) => by_bound.unwrap_or(Exit::Fine),
     })
@@ -174,14 +178,14 @@ fn named(tgid: u32, runtimes: &mut Vec<Process>) -> Option<Named> {
 }
 
 /// The end of a program. A thread of its own waits for it, because polling would cost more than collecting.
-type Ending = Receiver<io::Result<ExitStatus>>;
+type Ending = Receiver<io::Result<AppEnd>>;
 
 fn await_end(program: Program) -> Ending {
     let (sender, receiver) = mpsc::channel();
     let follower = std::thread::current();
     std::thread::spawn(move || {
         // Nobody listens any more if the program outlives the run.
-        let _ = sender.send(program.wait());
+        let _ = sender.send(program.wait().map(AppEnd::from));
         follower.unpark();
     });
     receiver
@@ -203,19 +207,10 @@ fn await_all(ends: Vec<ProcessEnd>) -> Receiver<()> {
 }
 
 /// Waits for that long, or until a program ends or a signal arrives.
-fn pause(span: Duration, ending: Option<&Ending>) -> Result<Option<ExitStatus>, Failure> {
+fn pause(span: Duration, ending: Option<&Ending>) -> Result<Option<AppEnd>, Failure> {
     let failed = |error: io::Error| Failure::failed(format!("can't wait for the program: {error}"));
     std::thread::park_timeout(span);
     ending.and_then(|ending| ending.try_recv().ok()).transpose().map_err(failed)
-}
-
-/// The exit code as in shells: the code, or 128 plus the signal that ended it.
-fn code(ended: ExitStatus) -> i32 {
-    ended.code().unwrap_or_else(|| {
-        let text = ended.to_string();
-        let signal = text.strip_prefix("signal: ").and_then(|rest| rest.split_whitespace().next()?.parse::<i32>().ok());
-        128 + signal.unwrap_or(0)
-    })
 }
 
 /// The processes to follow, each once.

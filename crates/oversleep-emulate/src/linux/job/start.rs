@@ -4,7 +4,6 @@ use std::ffi::{CString, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::sync::atomic::{AtomicI32, Ordering};
 
 use oversleep_native::passing::Passing;
 
@@ -14,24 +13,6 @@ use crate::linux::filter;
 use crate::linux::preload::library;
 use crate::plan::{ClockChoice, Stepped};
 use crate::{Failure, Request};
-
-/// What SIGPIPE did when this process began: Rust ignores it before `main`, and a program would inherit that.
-static SIGPIPE_WAS: AtomicI32 = AtomicI32::new(0);
-
-// SAFETY: the C library calls what is in this section before `main`, without arguments that it needs.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_START: extern "C" fn() = {
-    extern "C" fn at_start() {
-        // SAFETY: all-zero is a valid sigaction, and nothing is changed.
-        unsafe {
-            let mut was: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(libc::SIGPIPE, std::ptr::null(), &raw mut was);
-            SIGPIPE_WAS.store(i32::from(was.sa_sigaction == libc::SIG_IGN), Ordering::Relaxed);
-        }
-    }
-    at_start
-};
 
 /// All that starting the program takes, made before the fork.
 pub struct Start {
@@ -137,9 +118,6 @@ impl Start {
                 libc::_exit(127)
             };
             let errno = || *libc::__errno_location();
-            if SIGPIPE_WAS.load(Ordering::Relaxed) == 0 {
-                libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-            }
             if let Some((supervisor, to_tracer)) = tracer {
                 // A Yama system lets only ancestors trace.
                 libc::prctl(libc::PR_SET_PTRACER, supervisor, 0, 0, 0);

@@ -16,11 +16,11 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
+use oversleep_native::jobs;
 use oversleep_native::passing::Passing;
 use oversleep_native::switches::SwitchRing;
 use oversleep_record::observed::By;
@@ -77,7 +77,7 @@ impl Observation {
             supervisor => supervisor,
         };
         drop((to_front, stream, to_program));
-        let mut passing = Passing::begin(false);
+        let mut passing = Passing::begin();
         let program =
             start.begin(Some((supervisor, to_tracer)), &mut passing).map_err(|(stage, error)| match stage {
                 0 => own("start a process", error),
@@ -146,14 +146,6 @@ impl Running {
     /// # Errors
     /// The system's refusal.
     pub fn wait(self) -> io::Result<ExitStatus> {
-        let mut status = 0;
-        // SAFETY: the status is writable.
-        while unsafe { libc::waitpid(self.program, &raw mut status, 0) } == -1 {
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
-            }
-        }
-        Ok(ExitStatus::from_raw(status))
+        jobs::wait(self.program)
     }
 }
