@@ -1,16 +1,13 @@
 //! What this process was started with and changes for itself: a program that it runs starts with the same.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::interruption::{act, is_ignored};
+use super::interruption::{CPU_LIMIT_S, act, is_ignored};
 
 /// The signals that were ignored, as bits. Rust ignores SIGPIPE before `main`, and the command changes others.
 static IGNORED: AtomicU64 = AtomicU64::new(0);
 /// The standard streams that were closed, as bits. Rust opens `/dev/null` in their place, also before `main`.
 static CLOSED: AtomicU64 = AtomicU64::new(0);
-/// The soft limit on CPU time, if it was lowered.
-static CPU_LIMIT_S: OnceLock<libc::rlim_t> = OnceLock::new();
 
 const SIGNALS: std::ops::RangeInclusive<libc::c_int> = 1..=64;
 const STREAMS: std::ops::RangeInclusive<libc::c_int> = libc::STDIN_FILENO..=libc::STDERR_FILENO;
@@ -33,11 +30,6 @@ extern "C" fn look() {
 
 fn bit(number: libc::c_int) -> u64 {
     1 << (number & 63)
-}
-
-/// This process is about to lower its soft limit on CPU time from this.
-pub(super) fn note_cpu_limit(seconds: libc::rlim_t) {
-    let _ = CPU_LIMIT_S.set(seconds);
 }
 
 /// In a new process that is about to execute a program: what was ignored is ignored, all else has its default action, what

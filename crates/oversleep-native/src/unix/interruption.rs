@@ -5,9 +5,8 @@ use std::os::fd::{IntoRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
-
-use super::at_start;
 
 /// The signals that end a program by default.
 const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
@@ -50,6 +49,9 @@ pub fn keep_ended_children() {
     }
 }
 
+/// The soft limit on CPU time that this process was started with, if it was lowered.
+pub(super) static CPU_LIMIT_S: OnceLock<libc::rlim_t> = OnceLock::new();
+
 /// The handler of a signal that only has to arrive.
 pub(crate) extern "C" fn nothing(_: libc::c_int) {}
 
@@ -85,7 +87,7 @@ pub fn at_cpu_limit(then: impl Fn() + Send + 'static) -> io::Result<()> {
     }
     let last = limit.rlim_max.saturating_sub((limit.rlim_max / 10).clamp(1, 5)).max(1);
     if limit.rlim_cur > last {
-        at_start::note_cpu_limit(limit.rlim_cur);
+        let _ = CPU_LIMIT_S.set(limit.rlim_cur);
         limit.rlim_cur = last;
         // SAFETY: points to a valid limit. Lowering a soft limit needs no privilege.
         unsafe { libc::setrlimit(libc::RLIMIT_CPU, &limit) };

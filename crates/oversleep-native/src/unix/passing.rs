@@ -78,7 +78,7 @@ impl std::fmt::Debug for Passing {
 }
 
 impl Passing {
-    /// Takes the signals for a program that this thread is about to start. They wait until it is known which process that is.
+    /// Takes the signals for a program that this thread is about to start. They wait until its process is known.
     pub fn begin() -> Passing {
         EARLY.store(0, Ordering::SeqCst);
         PASSED.store(false, Ordering::SeqCst);
@@ -172,8 +172,8 @@ impl Passing {
         PASSED.load(Ordering::SeqCst)
     }
 
-    /// Waits until no other thread is passing a signal on: this process is about to stop, and a stop that is passed on once it
-    /// goes on would stop the program again.
+    /// Waits until no other thread is passing a signal on: this process is about to stop, and a stop that is passed on
+    /// after that would stop the program again.
     pub fn wait_for_handlers() {
         while NOW.load(Ordering::SeqCst) != 0 {
             std::thread::yield_now();
