@@ -4,7 +4,7 @@
 //! `cargo run --release -p oversleep-lab --example round-trip [MACHINE...]`
 
 use oversleep_lab::machines::{like, load, names};
-use oversleep_lab::session::{Laboratory, Request};
+use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Depth, Plan, Silent, StopFlag};
 use oversleep_record::series::Quantity;
 use oversleep_record::{CommandName, ResultFile, Series};
