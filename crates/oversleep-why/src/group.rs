@@ -277,9 +277,8 @@ fn round(number: u64, values: &Distribution, slice_ns: u64, steal_ns: Option<Nan
 
 #[cfg(test)]
 mod tests {
-    use crate::wait::Request;
-
     use super::*;
+    use crate::wait::Request;
 
     #[test]
     fn requests_are_the_same_to_two_digits() {

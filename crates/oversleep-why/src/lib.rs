@@ -28,6 +28,7 @@
 
 mod blame;
 pub mod builder;
+mod coding;
 pub mod culprit;
 pub mod etw;
 pub mod event;

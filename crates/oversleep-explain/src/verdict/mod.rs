@@ -196,7 +196,8 @@ fn is_of_wake_ups(kinds: &[Kind<'_>]) -> bool {
     kinds.iter().all(Kind::is_wake_up)
 }
 
-/// What the lateness of a result's waits is: where only wake-ups were recorded, it is the time until their threads had a CPU.
+/// What the lateness of a result's waits is: where only wake-ups were recorded, it is the time until their threads had
+/// a CPU.
 pub fn lateness_in_words(file: &ResultFile) -> &'static str {
     let kinds = kinds(file);
     if !kinds.is_empty() && is_of_wake_ups(&kinds) { "the waiting for a CPU" } else { "the lateness" }

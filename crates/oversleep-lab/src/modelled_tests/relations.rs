@@ -18,7 +18,7 @@ fn on(name: &str, seed: u64) -> Laboratory {
     load(name, &[], seed).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-fn asked(lab: &Laboratory, wait: &str, request: Nanos, count: u64, change: impl FnOnce(&mut Question)) -> Answer {
+fn requested(lab: &Laboratory, wait: &str, request: Nanos, count: u64, change: impl FnOnce(&mut Question)) -> Answer {
     let mut question = Question::of(Subject::Wait { name: wait.to_owned(), request });
     (question.count, question.pace) = (count, Some(Pace::BackToBack));
     change(&mut question);
@@ -73,7 +73,7 @@ fn quantiles_are_in_order_and_no_wait_is_early_but_those_whose_rule_says_so() {
     for name in names() {
         let lab = on(name, 1);
         for info in timed(&lab) {
-            let answer = asked(&lab, info.name, MS, 40, |_| {});
+            let answer = requested(&lab, info.name, MS, 40, |_| {});
             let quantiles = [0.0, 0.1, 0.5, 0.9, 0.99, 1.0].map(|share| answer.quantile_ns(share));
             assert!(quantiles.windows(2).all(|pair| pair[0] <= pair[1]), "{name} {}: {quantiles:?}", info.name);
             let (least, mean, most) = (answer.min_ns(), answer.mean_ns(), answer.max_ns());
@@ -90,7 +90,7 @@ fn a_longer_request_is_never_over_sooner_and_two_waits_take_at_least_one_of_both
         let lab = on(name, 1);
         for info in timed(&lab).iter().filter(|info| info.slack != SlackRule::Tick) {
             let spans = [300, 1_000, 2_000, 4_000, 20_000, 40_000].map(Nanos::from_micros);
-            let means = spans.map(|span| asked(&lab, info.name, span, 100, |_| {}).mean_ns());
+            let means = spans.map(|span| requested(&lab, info.name, span, 100, |_| {}).mean_ns());
             let (sooner, sums) = (means.windows(2), [(1, 2), (2, 3), (4, 5)]);
             for pair in sooner {
                 // Near misses and wake-ups differ by chance.
@@ -108,17 +108,17 @@ fn the_same_question_has_the_same_answer_whatever_the_count_and_nearly_so_whatev
     for name in names() {
         let lab = on(name, 1);
         let wait = simplest(&lab);
-        let many = asked(&lab, wait, Nanos::from_millis(5), 300, |_| {});
+        let many = requested(&lab, wait, Nanos::from_millis(5), 300, |_| {});
         assert_eq!(
             many.values_ns(),
-            asked(&on(name, 1), wait, Nanos::from_millis(5), 300, |_| {}).values_ns(),
+            requested(&on(name, 1), wait, Nanos::from_millis(5), 300, |_| {}).values_ns(),
             "{name}"
         );
-        let few = asked(&lab, wait, Nanos::from_millis(5), 100, |_| {}).mean_ns();
+        let few = requested(&lab, wait, Nanos::from_millis(5), 100, |_| {}).mean_ns();
         let is_near = |other: f64| (other - many.mean_ns()).abs() <= many.mean_ns() * 0.04;
         assert!(is_near(few), "{name}: {few}, not {}", many.mean_ns());
         for seed in 2..6 {
-            let other = asked(&on(name, seed), wait, Nanos::from_millis(5), 300, |_| {}).mean_ns();
+            let other = requested(&on(name, seed), wait, Nanos::from_millis(5), 300, |_| {}).mean_ns();
             assert!(is_near(other), "{name} with seed {seed}: {other}, not {}", many.mean_ns());
         }
     }
@@ -133,7 +133,7 @@ fn a_timer_without_slack_does_not_know_the_slack_and_less_slack_is_never_later()
         }
         for info in timed(&lab) {
             let mean =
-                |slack: i64| asked(&on(name, 1), info.name, MS, 40, holding("slack", Setting::Nanos(Nanos(slack))));
+                |slack: i64| requested(&on(name, 1), info.name, MS, 40, holding("slack", Setting::Nanos(Nanos(slack))));
             let [none, some, much] = [1, 50_000, 5_000_000].map(|slack| mean(slack).mean_ns());
             match info.slack {
                 SlackRule::None => assert!(none == some && some == much, "{name} {}: {none} {some} {much}", info.name),
@@ -165,7 +165,7 @@ fn a_real_time_thread_is_never_later() {
                         question.conditions = question.conditions.clone().with_load("spin", hogs);
                     }
                 };
-                asked(&on(name, 1), "nanosleep", MS, 100, change).mean_ns()
+                requested(&on(name, 1), "nanosleep", MS, 100, change).mean_ns()
             };
             let (fifo, other) = (mean("fifo:80"), mean("other:0"));
             assert!(fifo <= other + READS, "{name} beside {hogs}: {fifo}, not {other}");
@@ -181,7 +181,7 @@ fn more_load_is_never_better() {
         let cpus = on(name, 1).platform.cpus().len() as u32;
         let wait = simplest(&on(name, 1));
         let quantiles = |hogs: u32| {
-            let answer = asked(&on(name, 1), wait, MS, 400, loaded(hogs));
+            let answer = requested(&on(name, 1), wait, MS, 400, loaded(hogs));
             [answer.quantile_ns(0.5), answer.mean_ns()]
         };
         let all = [cpus, cpus * 2, cpus * 4].map(quantiles);
@@ -201,9 +201,10 @@ fn a_finer_resolution_is_never_later_and_its_clocks_step_by_it() {
         // Each a multiple of the next, so that every tick of the coarser one is a tick of the finer.
         let periods = [8, 4, 2, 1].map(Nanos::from_millis);
         for span in spans {
-            let mean = |held: Setting| asked(&on(name, 1), "sleep", span, 100, holding("resolution", held)).mean_ns();
+            let mean =
+                |held: Setting| requested(&on(name, 1), "sleep", span, 100, holding("resolution", held)).mean_ns();
             let means = periods.map(|period| mean(Setting::Nanos(period)));
-            let found = asked(&on(name, 1), "sleep", span, 100, |_| {}).mean_ns();
+            let found = requested(&on(name, 1), "sleep", span, 100, |_| {}).mean_ns();
             // Grants are shorter than the requests by up to a step of the timer's grid.
             let sooner = |pair: &[f64]| pair[1] <= pair[0] * 1.001 + READS;
             assert!(means.windows(2).all(sooner), "{name} {span}: {means:?}");
@@ -232,9 +233,10 @@ fn a_neighbours_request_is_one_s_own_or_no_better_by_version() {
         let lab = on(name, 1);
         let Some(_) = tick(&lab).filter(|_| name != "wine-8") else { continue };
         for period in [1, 2, 5, 10].map(Nanos::from_millis) {
-            let own = asked(&on(name, 1), "sleep", MS, 200, holding("resolution", Setting::Nanos(period))).mean_ns();
+            let own =
+                requested(&on(name, 1), "sleep", MS, 200, holding("resolution", Setting::Nanos(period))).mean_ns();
             let beside = |question: &mut Question| question.neighbours = vec![Setting::Nanos(period)];
-            let neighbour = asked(&on(name, 1), "sleep", MS, 200, beside).mean_ns();
+            let neighbour = requested(&on(name, 1), "sleep", MS, 200, beside).mean_ns();
             let rule = lab.platform.resolution_tunable().unwrap().reached();
             match rule == Reached::the_machine() {
                 true => assert!((own - neighbour).abs() < 150_000.0, "{name} {period}: {own}, {neighbour}"),
@@ -244,8 +246,8 @@ fn a_neighbours_request_is_one_s_own_or_no_better_by_version() {
     }
 }
 
-/// Calls at any phase take from the request to a tick more, and half a tick more in the mean. Where a wait counts from the last
-/// tick, whole ticks pass, less what had passed of the first.
+/// Calls at any phase take from the request to a tick more, and half a tick more in the mean. Where a wait counts from
+/// the last tick, whole ticks pass, less what had passed of the first.
 #[test]
 fn at_a_random_phase_a_wait_takes_up_to_a_tick_more() {
     for name in names() {
@@ -253,7 +255,7 @@ fn at_a_random_phase_a_wait_takes_up_to_a_tick_more() {
         let Some(period) = tick(&lab).filter(|_| name != "wine-8") else { continue };
         let request = Nanos::from_millis(20);
         let phase = |question: &mut Question| question.pace = Some(Pace::RandomPhase);
-        let answer = asked(&lab, "sleep", request, 2_000, phase);
+        let answer = requested(&lab, "sleep", request, 2_000, phase);
         let from_last = counts_from_last_tick(&lab, "sleep");
         let least = if from_last { request.round_up_to(period) - period } else { request };
         let (least, most) = (least.0 as f64, (least + period).0 as f64);
@@ -269,7 +271,7 @@ fn at_a_random_phase_a_wait_takes_up_to_a_tick_more() {
 /// A program begins anywhere between two ticks, so its first wait takes anything from its span to a tick more.
 #[test]
 fn a_first_wait_begins_at_a_phase_of_its_seed() {
-    let first = |seed: u64| asked(&on("windows-11", seed), "sleep", MS, 1, |_| {}).mean_ns() / 1e6;
+    let first = |seed: u64| requested(&on("windows-11", seed), "sleep", MS, 1, |_| {}).mean_ns() / 1e6;
     let took: Vec<f64> = (1..=200).map(first).collect();
     let mean = took.iter().sum::<f64>() / 200.0;
     assert!(took.iter().all(|ms| (1.0..16.7).contains(ms)), "{took:?}");
@@ -287,7 +289,7 @@ fn beside_a_neighbour_at_4_to_8_ms_waits_are_served_unevenly() {
         let neighbour = lab.platform.neighbour(Some(&held)).unwrap();
         let Some(Outcome::Applied { now: Setting::Nanos(period), .. }) = neighbour.outcome() else { panic!("held") };
         let period = period.0 as f64;
-        let answer = asked(&lab, "sleep", MS, 2_000, |_| {});
+        let answer = requested(&lab, "sleep", MS, 2_000, |_| {});
         let mut counts = [0; 5];
         answer.values_ns().iter().for_each(|took| counts[(took / period).round() as usize] += 1);
         (answer.mean_ns() / period, counts)
@@ -320,7 +322,7 @@ fn a_survey_of_one_wait_is_what_ask_says_of_it() {
         let file = on(name, 1).run(&request, &StopFlag::new(), &mut Silent).unwrap_or_else(|error| panic!("{error}"));
         let series = file.series.iter().find(|series| series.subject == wait).unwrap_or_else(|| panic!("{name}"));
         let surveyed = series.distribution.p50().unwrap() as f64 + 5e6;
-        let answered = asked(&on(name, 1), wait, Nanos::from_millis(5), 400, |_| {}).quantile_ns(0.5);
+        let answered = requested(&on(name, 1), wait, Nanos::from_millis(5), 400, |_| {}).quantile_ns(0.5);
         assert!((surveyed - answered).abs() <= answered * 0.01, "{name}: {surveyed}, not {answered}");
     }
 }

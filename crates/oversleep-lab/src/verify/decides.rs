@@ -12,7 +12,8 @@ const WAITS: u64 = 200;
 /// Decides what determines a row. Rules do if its figure stays within 2 %, or within its source's rounding, on machines
 /// that obey the same rules and differ in their own properties: wake-ups that cost half or twice as much; near misses
 /// of an interrupt, or late steps of a timer, that never or always happen; any of the published timers behind the
-/// interrupt; and, where other interrupts end a wait within its leeway, none of these or many. The cost of a read or a yield is always the machine's own. The published figures aren't used.
+/// interrupt; and, where other interrupts end a wait within its leeway, none of these or many. The cost of a read or a
+/// yield is always the machine's own. The published figures aren't used.
 ///
 /// # Errors
 /// What is wrong with the row or its machine.

@@ -83,8 +83,8 @@ pub(super) fn of_machines(
 /// The interrupts of other programs, each of which ends a wait whose leeway has begun.
 pub(super) const OTHERS: &str = "timers.others-hz";
 
-/// The part of a wait that the rules alone decide: the answer of the same machine where a wake-up takes no time and, if other
-/// interrupts end waits, one comes at once.
+/// The part of a wait that the rules alone decide: the answer of the same machine where a wake-up takes no time and, if
+/// other interrupts end waits, one comes at once.
 pub(super) fn rule_alone(
     observation: &Observation,
     question: &Question,

@@ -19,8 +19,8 @@
 //! - **When a wait ends** (`oversleep-system/src/rules/`, `sim/waits.rs`). The wait's `SlackRule` decides: thread slack,
 //!   slack or a share of the timeout, the scheduler's tick on the steps of the timer wheel, the grid of the timer
 //!   interrupt, the grid of a one-shot timer, or a share by service class. Then come the cost of waking up, the exit from
-//!   the idle state, and what the wait itself adds. Timers of one CPU that may end at an interrupt end with it; where other programs' interrupts
-//!   matter, they come at random at a stated rate (`timers.others-hz`).
+//!   the idle state, and what the wait itself adds. Timers of one CPU that may end at an interrupt end with it; where
+//!   other programs' interrupts matter, they come at random at a stated rate (`timers.others-hz`).
 //! - **The tick** (`rules/tick.rs`, `sim/resolution.rs`). Requests of this process and of neighbours are granted on the
 //!   timer's grid, and the hardware uses the shortest. A process sees the hardware's tick or, if a request reaches only
 //!   the process that made it, a multiple near the default. A wait ends at the first tick that is not early (`base =
@@ -29,9 +29,9 @@
 //!   a step. The kernel knows what a clock shows until its next step, so it works out bursts of reads in between at once.
 //!
 //! A resolution request affects later waits, not the one in progress. Not modelled: CPU quotas, memory and caches (so no
-//! load of that kind), clock rates and heat, the speed of efficiency cores, suspend, and the library's own clock. The library's sleep, pacer and parker run on a model as they are: their algorithm (`algorithm/`
-//! of `oversleep`) asks a `Machine` for time and waits, which `library_waits.rs` of `oversleep-measure` makes of a
-//! platform.
+//! load of that kind), clock rates and heat, the speed of efficiency cores, suspend, and the library's own clock. The
+//! library's sleep, pacer and parker run on a model as they are: their algorithm (`algorithm/` of `oversleep`) asks a
+//! `Machine` for time and waits, which `library_waits.rs` of `oversleep-measure` makes of a platform.
 
 mod clocks;
 mod handoffs;

@@ -2,7 +2,6 @@
 //! `cargo prove why-cost`.
 
 use std::convert::Infallible;
-use std::fs;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 use oversleep_collect::{Collector, Losses};
 use oversleep_why::{Builder, Machine, Outcome};
 
-use super::memory::{ADDED_MAX_KB, Memory};
+use super::memory::{ADDED_MAX_KB, Memory, cpu_ns};
 use super::observe::{Running, arch, collector, judge, median};
 use super::victim;
 
@@ -190,12 +189,6 @@ fn cpu() -> Result<String, String> {
         seen.detach_ns as f64 / 1e6
     );
     judge(share <= 0.5 && seen.by_timer > 20_000, text)
-}
-
-/// CPU time of this thread.
-pub fn cpu_ns() -> u64 {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
 /// A minute of the shortest waits that threads can make.

@@ -1,4 +1,5 @@
-//! What a scenario's own memory comes to: what scenarios before it have freed may still belong to the process.
+//! What a scenario's own memory and CPU time come to. Memory that scenarios before it have freed may still belong to the
+//! process.
 
 use std::fs;
 
@@ -21,6 +22,12 @@ impl Memory {
     pub fn added_kb(&self) -> Result<u64, String> {
         Ok(kb("VmHWM")?.saturating_sub(self.began_kb))
     }
+}
+
+/// CPU time of this thread.
+pub fn cpu_ns() -> u64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
 fn kb(name: &str) -> Result<u64, String> {

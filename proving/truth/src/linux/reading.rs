@@ -6,9 +6,8 @@ use std::path::Path;
 
 use oversleep_recordings::{FORMATS, SeekSource, replay};
 
-use super::cost::cpu_ns;
 use super::large;
-use super::memory::{ADDED_MAX_KB, Memory};
+use super::memory::{ADDED_MAX_KB, Memory, cpu_ns};
 use super::observe::judge;
 use super::program::Dir;
 

@@ -10,8 +10,8 @@ use super::Kernel;
 use super::state::{Slot, State};
 use crate::sim::scheduler::Standing;
 
-/// Share of waits that may be the first of such a pair: the others are second ones, which take no chance. Of all waits, as many
-/// are then uneven as [`Tick::uneven_by`] makes of these.
+/// Share of waits that may be the first of such a pair: the others are second ones, which take no chance. Of all waits,
+/// as many are then uneven as [`Tick::uneven_by`] makes of these.
 ///
 /// [`Tick::uneven_by`]: oversleep_system::rules::Tick::uneven_by
 const FIRST_OF_PAIRS: f64 = 1.0 / 1.3;

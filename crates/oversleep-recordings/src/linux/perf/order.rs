@@ -89,8 +89,8 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::point::What;
     use super::*;
+    use crate::linux::point::What;
 
     #[test]
     fn points_come_in_the_order_of_time_and_then_as_they_came() {

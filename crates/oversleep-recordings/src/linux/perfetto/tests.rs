@@ -1,10 +1,11 @@
 //! A run that trace-cmd recorded, as Perfetto would have written it.
 
+use oversleep_why::part::Part;
+
 use super::super::point::{POINTS, Point, Task, What};
 use super::super::trace_dat;
 use super::FORMAT;
 use crate::{recognise, replay};
-use oversleep_why::part::Part;
 
 #[path = "../../../tests/shared/damage.rs"]
 mod damage;
