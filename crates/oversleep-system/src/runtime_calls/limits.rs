@@ -30,8 +30,6 @@ pub enum Counts {
     Exactly,
     /// Once the whole milliseconds that its clock shows have become as many as it rounded the request to.
     MillisecondsShown,
-    /// Once the whole milliseconds of its waits, each counted alone, have become as many as it rounded the request to.
-    MillisecondsOfEach,
 }
 
 impl Counts {
@@ -45,7 +43,6 @@ impl Counts {
         match self {
             Counts::Rounded | Counts::Exactly => later - earlier,
             Counts::MillisecondsShown => whole(later) - whole(earlier),
-            Counts::MillisecondsOfEach => whole(later - earlier),
         }
     }
 }
