@@ -27,7 +27,7 @@ fn a_span_of_days_is_measured_wherever_no_real_time_passes() {
     let long = refused(&["waits", "sleep", "--request", "1440h", "--count", "3000", "--on", "windows-11"]);
     assert!(long.contains("more than 250 years; give a shorter --request or a smaller --count"), "{long}");
     let tickers = output(&["waits", "time.NewTicker", "--request", "90s", "--on", "windows-11"]);
-    assert!(tickers.contains("time.Ticker@go-1.23-and-later 1 min 30 s"), "{tickers}");
+    assert!(tickers.contains("time.Ticker@go-1.23-and-later 90 s"), "{tickers}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_machine_that_is_too_old_for_a_version_says_so_and_answers_for_the_newest_th
 #[test]
 fn versions_that_are_alike_share_a_row_and_machines_side_by_side_have_advice() {
     let java = output(&["runtimes", "java", "--only", "Thread.sleep", "--on", "windows-11"]);
-    assert!(java.contains("java 8 and later Thread.sleep"), "{java}");
+    assert!(java.contains("java 14 and later Thread.sleep"), "{java}");
     assert!(java.contains("java 24 and later, 21 virtual.Thread.sleep"), "{java}");
     let python = output(&["runtimes", "python", "--only", "time.sleep", "--request", "1ms", "--on", "windows-11"]);
     assert!(python.contains("python 3.5 to 3.10 time.sleep 14.6 ms"), "{python}");

@@ -94,17 +94,22 @@ fn rule_change(home: &Home) {
         let side = series.and_then(|series| series.side(result)).unwrap_or_else(|| panic!("{held} in {result}"));
         1.0 + Nanos(side.mean.expect("values")).as_millis_f64()
     };
-    let is_near = |experiment, held: &str, result, ms: f64| {
+    let is_within = |share: f64, experiment, held: &str, result, ms: f64| {
         let mean = mean(experiment, held, result);
-        assert!((mean / ms - 1.0).abs() < 0.02, "{held} in {result}: {mean} ms, not {ms}");
+        assert!((mean / ms - 1.0).abs() < share, "{held} in {result}: {mean} ms, not {ms}");
     };
+    let is_near = |experiment, held: &str, result, ms: f64| is_within(0.02, experiment, held, result, ms);
     let c3 = ExperimentId::C3;
     // 1909: the neighbour's setting, except that 1 ms gives 2.
     is_near(c3, "1ms", 0, 2.0);
     (2..=15).for_each(|ms| is_near(c3, &format!("{ms}ms"), 0, f64::from(ms)));
     // 2004: its own tick, in multiples of the neighbour's setting; from 9 ms on the setting.
-    for (held, ms) in [("1ms", 16.0), ("2ms", 16.0), ("6ms", 12.0), ("7ms", 14.0)] {
+    for (held, ms) in [("1ms", 16.0), ("2ms", 16.0)] {
         is_near(c3, held, 1, ms);
+    }
+    // Uneven waits come in pairs, the last of which the end of the series may cut.
+    for (held, ms) in [("6ms", 12.0), ("7ms", 14.0)] {
+        is_within(0.04, c3, held, 1, ms);
     }
     (9..=15).for_each(|ms| is_near(c3, &format!("{ms}ms"), 1, f64::from(ms)));
     // The lowest request wins.
@@ -122,7 +127,7 @@ fn rule_change(home: &Home) {
     let text = home.run(["compare", "1909.json", "2004.json"]).fine().stdout;
     assert!(text.contains("A: A neighbour's setting reached this process"), "{text}");
     assert!(text.contains("B: This process did not follow its neighbours"), "{text}");
-    assert!(text.lines().any(|line| line.starts_with("6 ms") && line.contains("12 ms")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("6 ms") && line.contains(" 12")), "{text}");
 }
 
 #[test]

@@ -170,7 +170,7 @@ const RECURRING: &[Asked] = &[
     (
         "Why does a 10 ms sleep end later on an idle server than a short one?",
         &["ask", "nanosleep(10ms)", "--on", "linux-server-intel"],
-        &["idle for 600 µs or more enters a deeper state, which takes 70 µs to leave", "no published figure"],
+        &["idle for 600 µs or more enters a deeper state, which takes 59.5 µs to leave", "no published figure"],
     ),
     ("What are C-states to my waits?", &["explain", "C-states"], &["OVS-L015", "deep-idle-states"]),
     ("My container is throttled.", &["explain", "quota"], &["OVS-L012", "OVS-L013", "OVS-Y017"]),

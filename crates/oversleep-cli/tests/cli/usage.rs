@@ -25,8 +25,8 @@ fn unknown_names_come_with_a_suggestion() {
             "error: unknown wait 'thread-slep'; did you mean 'thread-sleep'? `oversleep waits --list` lists them all",
         ),
         (
-            &["waits", "thread-sleep", "thread_sleep"],
-            "error: unknown wait 'thread_sleep'; did you mean 'thread-sleep'? `oversleep waits --list` lists them all",
+            &["waits", "thread-sleep", "thread_slep"],
+            "error: unknown wait 'thread_slep'; did you mean 'thread-sleep'? `oversleep waits --list` lists them all",
         ),
         (
             &["clocks", "std-instan"],
