@@ -4,7 +4,7 @@ use oversleep_measure::{Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::conditions::{Conditions, Outcome, Setting};
 use oversleep_record::series::Pace;
 use oversleep_record::{CommandName, ExperimentId, Nanos};
-use oversleep_system::{Reached, SlackRule, Wait, WaitInfo};
+use oversleep_system::{Reached, SlackRule, WaitInfo};
 
 use super::MS;
 use crate::ask::{Answer, Question, Subject, ask, setting};
@@ -36,8 +36,8 @@ fn loaded(hogs: u32) -> impl Fn(&mut Question) {
 /// The waits with a deadline that the machine has.
 fn timed(lab: &Laboratory) -> Vec<WaitInfo> {
     let platform = &lab.platform;
-    let has = |wait: &&Box<dyn Wait>| wait.info().is_timed() && wait.open(platform).is_ok();
-    platform.waits().iter().filter(has).map(|wait| wait.info().clone()).collect()
+    let all = platform.waits().iter().filter(|wait| wait.info().is_timed() && wait.open(platform).is_ok());
+    all.map(|wait| wait.info().clone()).collect()
 }
 
 /// The machine's simplest sleep.

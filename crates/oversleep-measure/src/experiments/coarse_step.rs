@@ -69,7 +69,7 @@ impl CoarseStep {
         };
         let followed = |name: &&'static str| {
             let index = platform.clocks().iter().position(|clock| clock.info().name == *name);
-            let mut series = Series::new(B3.id, *name, Quantity::Step, Unit::Ns);
+            let mut series = Series::new(B3.id, name, Quantity::Step, Unit::Ns);
             series.clock = (*name).to_owned();
             if let Some(tunable) = held {
                 series.key = series.key.setting(tunable, &FINER);

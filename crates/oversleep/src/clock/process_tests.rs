@@ -41,6 +41,8 @@ fn time_goes_on_when_the_counter_goes_out_of_use() {
             CALLS.fetch_add(1, Ordering::Relaxed);
         });
         let plain_ns = CLOCK.now_ns();
+        // Another thread of the parent may just have been about to choose the counter.
+        let was_in_use = choice().hz.is_some();
         CLOCK.demote(Reason::CrossCoreSkew { ticks: 5 });
         let is_in_order = CLOCK.ordered_now_ns() >= before_ns && CLOCK.now_ns() >= plain_ns;
         let calls = if was_in_use { 1 } else { 0 };
@@ -50,5 +52,6 @@ fn time_goes_on_when_the_counter_goes_out_of_use() {
     });
     assert_ne!(answer, Some(false));
     let choice = choice();
-    assert_eq!((choice.hz.is_some(), choice.is_demoted), (was_in_use, false), "the parent is unaffected");
+    assert!(choice.hz.is_some() || !was_in_use, "the parent is unaffected");
+    assert!(!choice.is_demoted, "the parent is unaffected");
 }
