@@ -13,8 +13,6 @@ use serde::{Deserialize, Deserializer};
 
 use super::spans;
 
-pub use crate::records::COUNT;
-
 /// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
@@ -201,7 +199,11 @@ pub const FORK_JOIN_COUNT: u64 = 100;
 impl Question {
     /// That subject on a machine as found, with its default count. A call that is made at a fixed rate has deadlines.
     pub fn of(subject: Subject) -> Question {
-        let count = if matches!(subject, Subject::ForkJoin { .. }) { FORK_JOIN_COUNT } else { COUNT };
+        let count = match &subject {
+            Subject::ForkJoin { .. } => FORK_JOIN_COUNT,
+            Subject::Wait { request, .. } => runtime_calls::count(*request),
+            _ => runtime_calls::count(Nanos::ZERO),
+        };
         let pace = match &subject {
             Subject::Wait { name, .. } => Some(runtime_calls::pace(name)).filter(|pace| *pace != Pace::BackToBack),
             _ => None,

@@ -175,6 +175,12 @@ fn is_observed(entry: &explain::FindingEntry) -> bool {
     matches!(entry.scope, explain::Scope::Observed)
 }
 
+/// What the check of a finding lacks in this result, such as a part that a recording doesn't show.
+fn lacking(file: &ResultFile, entry: &explain::FindingEntry) -> Option<String> {
+    let all = entry.check.run(file).into_iter();
+    all.filter(|conclusion| conclusion.verdict == Found::NotEnoughData).map(|conclusion| conclusion.sentence).next()
+}
+
 fn presence(
     file: &ResultFile,
     assertion: &Assertion,
@@ -196,7 +202,10 @@ fn presence(
         (None, None) => match findings.first() {
             Some(absent) => (Some(false), absent.sentence.clone()),
             // Findings about observed programs are kept where they were found; others have to be looked for.
-            None if is_observed(entry) && file.observation.is_some() => (Some(false), "it was not found".to_owned()),
+            None if is_observed(entry) && file.observation.is_some() => match lacking(file, entry) {
+                Some(what) => (None, what),
+                None => (Some(false), "it was not found".to_owned()),
+            },
             None if matches!(entry.scope, explain::Scope::Fleet) => (
                 None,
                 "it is about a fleet, so no result has a verdict on it; `oversleep archive report` looks for it"

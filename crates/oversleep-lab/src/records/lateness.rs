@@ -6,7 +6,7 @@ use oversleep_record::samples::Samples;
 use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable, label};
 use oversleep_system::SharedPlatform;
-use oversleep_system::runtime_calls::{COUNT, Evidence, Record, pace};
+use oversleep_system::runtime_calls::{self, Evidence, Record, pace};
 
 /// Measures a wait alone on a machine: the machine, the wait's registry name, and the plan.
 pub(crate) type Alone = fn(SharedPlatform, &str, Plan) -> Result<Series, Unavailable>;
@@ -65,7 +65,7 @@ impl Lateness {
         let pace = pace(&wait);
         let count = match plan.limit {
             Some(Limit::Count(count)) => count,
-            _ => COUNT,
+            _ => runtime_calls::count(requested),
         };
         let mut series = series_of(record, ExperimentId::R1, Quantity::Lateness, requested);
         series.pace = Some(pace);

@@ -15,7 +15,7 @@ use oversleep_system::runtime_calls::{CallWait, Counts, HELD, Host, Needs, Passe
 
 pub(crate) use modelled::probes;
 pub use oversleep_system::runtime_calls::{
-    COUNT, Evidence, Holds, Record, all as runtimes, document, families, systems, versions,
+    Evidence, Holds, Record, all as runtimes, document, families, systems, versions,
 };
 
 /// The records of a result: one for each wait whose rule is known.

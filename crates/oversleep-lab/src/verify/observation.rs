@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_record::Nanos;
 use oversleep_record::conditions::Conditions;
 use oversleep_record::series::Pace;
+use oversleep_system::runtime_calls;
 use serde::Deserialize;
 
 use super::expect::Expect;
-use crate::ask::question::{self, COUNT};
+use crate::ask::question;
 use crate::ask::{Question, Subject};
 
 /// One row of the file of observations. `id` may end in `/part`: an observation with several statements has a row for
@@ -113,7 +115,7 @@ impl Observation {
                 .map_err(text)?,
             neighbours_left: false,
             pace: self.pace,
-            count: self.count.unwrap_or(COUNT),
+            count: self.count.unwrap_or(runtime_calls::count(Nanos::ZERO)),
             clock: self.clock.clone(),
         })
     }

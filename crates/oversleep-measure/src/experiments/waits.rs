@@ -56,7 +56,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             let mut amount = amount(plan, requested, shows_share);
             if plan.depth == Depth::Normal && platform.time_is_virtual() && is_of_program(platform, info.name) {
                 // A question has as many.
-                amount = Amount { count: runtime_calls::COUNT, time: Nanos::MAX, ..amount };
+                amount = Amount { count: runtime_calls::count(requested), time: Nanos::MAX, ..amount };
             }
             if is_survey(plan) && info.slack == SlackRule::Tick && requested < COMMON_REQUEST {
                 // The same ticks end it as end the common request.

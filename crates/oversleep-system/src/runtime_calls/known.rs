@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use oversleep_record::Nanos;
 use oversleep_record::series::Pace;
 use serde::{Deserialize, Serialize};
 
@@ -244,8 +245,13 @@ pub fn namesake(family: &str, version: &Version) -> Option<&'static str> {
     ALL.namesake.iter().find(is_it).map(|one| &*one.is)
 }
 
-/// How many values a model gives of a call, unless somebody chooses otherwise: enough for p99.
-pub const COUNT: u64 = 1_000;
+/// How many values a model gives of a call of that span, unless somebody chooses otherwise: enough for p99, and a hundred
+/// years at most.
+pub fn count(span: Nanos) -> u64 {
+    const COUNT: u64 = 1_000;
+    const TIME_MAX: Nanos = Nanos::from_secs(100 * 365 * 86_400);
+    COUNT.min((TIME_MAX.0 / span.0.max(1)).unsigned_abs().max(1))
+}
 
 /// How calls of that name follow one another, unless somebody chooses otherwise: at their rate if they have one, and
 /// else each when the one before has ended, as in a program that waits in a loop.

@@ -21,7 +21,7 @@ use crate::{Clock, Platform};
 pub use find::{behind, find, systems, versions, versions_together};
 pub use host::{Host, Needs};
 pub use known::{
-    Alias, COUNT, Call, Edge, Thread, Trick, aliases, all, call, can_call_library, document, edges, families,
+    Alias, Call, Edge, Thread, Trick, aliases, all, call, can_call_library, count, document, edges, families,
     is_at_fixed_rate, is_method, is_package, names, namesake, pace, read, tricks,
 };
 pub use limits::{Counts, Limit};
