@@ -245,11 +245,11 @@ pub fn namesake(family: &str, version: &Version) -> Option<&'static str> {
     ALL.namesake.iter().find(is_it).map(|one| &*one.is)
 }
 
-/// How many values a model gives of a call of that span, unless somebody chooses otherwise: enough for p99, and a hundred
-/// years at most.
+/// How many values a model gives of a call of that span, unless somebody chooses otherwise: enough for p99, and ten
+/// years at most, while every modelled clock counts exactly.
 pub fn count(span: Nanos) -> u64 {
     const COUNT: u64 = 1_000;
-    const TIME_MAX: Nanos = Nanos::from_secs(100 * 365 * 86_400);
+    const TIME_MAX: Nanos = Nanos::from_secs(10 * 365 * 86_400);
     COUNT.min((TIME_MAX.0 / span.0.max(1)).unsigned_abs().max(1))
 }
 
