@@ -127,6 +127,9 @@ fn a_recording_of_the_scheduler_alone_says_what_it_shows() {
     ] {
         assert!(wake_ups.contains(says), "{says}: {wake_ups}");
     }
+    let judged = home.run(["assert", "some.txt", "cause(late-by-slack) absent"]).with_code(4).stdout;
+    let judged = judged.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(judged.contains("can't be told from the rest of the lateness"), "{judged}");
     for shown in [switches, wake_ups] {
         assert!(
             shown.contains("timer:hrtimer_start") && shown.contains("`oversleep why --how-to-record linux` prints"),
