@@ -80,117 +80,42 @@ const PASS: i32 = 0;
 const FAIL: i32 = 3;
 const UNDECIDED: i32 = 4;
 
+/// The same on both sides.
+const ALIKE: Kind = Kind {
+    name: "",
+    sides: Sides::Slack("50us"),
+    tolerance: "25%",
+    within: "30s",
+    busy: 0,
+    count: [20, 200],
+    wrong: FAIL,
+    right: PASS,
+};
+/// Something is slower on the new side.
+const APART: Kind = Kind { count: [5, 40], wrong: PASS, right: FAIL, ..ALIKE };
+/// The same for whole programs, whose gates take longer.
+const PROGRAM_ALIKE: Kind = Kind { within: "60s", count: [1, 50], ..ALIKE };
+const PROGRAM_APART: Kind = Kind { within: "60s", count: [1, 10], ..APART };
+
 const KINDS: [Kind; 11] = [
-    Kind {
-        name: "the same, idle",
-        sides: Sides::Slack("50us"),
-        tolerance: "25%",
-        within: "30s",
-        busy: 0,
-        count: [20, 200],
-        wrong: FAIL,
-        right: PASS,
-    },
-    Kind {
-        name: "the same, beside 4 busy threads",
-        sides: Sides::Slack("50us"),
-        tolerance: "25%",
-        within: "30s",
-        busy: 4,
-        count: [20, 200],
-        wrong: FAIL,
-        right: PASS,
-    },
-    Kind {
-        name: "50 to 100 µs, idle",
-        sides: Sides::Slack("100us"),
-        tolerance: "25%",
-        within: "30s",
-        busy: 0,
-        count: [5, 40],
-        wrong: PASS,
-        right: FAIL,
-    },
+    Kind { name: "the same, idle", sides: Sides::Slack("50us"), ..ALIKE },
+    Kind { name: "the same, beside 4 busy threads", sides: Sides::Slack("50us"), busy: 4, ..ALIKE },
+    Kind { name: "50 to 100 µs, idle", sides: Sides::Slack("100us"), ..APART },
     Kind {
         name: "50 to 100 µs, beside 4 busy threads",
         sides: Sides::Slack("100us"),
-        tolerance: "25%",
         within: "60s",
         busy: 4,
         count: [0, 40],
-        wrong: PASS,
-        right: FAIL,
+        ..APART
     },
-    Kind {
-        name: "50 to 60 µs at 5 %, idle",
-        sides: Sides::Slack("60us"),
-        tolerance: "5%",
-        within: "60s",
-        busy: 0,
-        count: [5, 40],
-        wrong: PASS,
-        right: FAIL,
-    },
-    Kind {
-        name: "Rust, the same",
-        sides: Sides::Program(Language::Rust, "50us", ""),
-        tolerance: "25%",
-        within: "60s",
-        busy: 0,
-        count: [1, 50],
-        wrong: FAIL,
-        right: PASS,
-    },
-    Kind {
-        name: "Rust, 1 ms more of slack",
-        sides: Sides::Program(Language::Rust, "1050us", ""),
-        tolerance: "25%",
-        within: "60s",
-        busy: 0,
-        count: [1, 10],
-        wrong: PASS,
-        right: FAIL,
-    },
-    Kind {
-        name: "Rust, 1 ms of work",
-        sides: Sides::Program(Language::Rust, "50us", "work"),
-        tolerance: "25%",
-        within: "60s",
-        busy: 0,
-        count: [1, 10],
-        wrong: PASS,
-        right: FAIL,
-    },
-    Kind {
-        name: "Java, the same",
-        sides: Sides::Program(Language::Java, "50us", ""),
-        tolerance: "25%",
-        within: "60s",
-        busy: 0,
-        count: [1, 50],
-        wrong: FAIL,
-        right: PASS,
-    },
-    Kind {
-        name: "Java, 1 ms more of slack",
-        sides: Sides::Program(Language::Java, "1050us", ""),
-        tolerance: "25%",
-        within: "60s",
-        busy: 0,
-        count: [1, 10],
-        wrong: PASS,
-        right: FAIL,
-    },
-    Kind {
-        name: "Java, 1 ms of work",
-        sides: Sides::Program(Language::Java, "50us", "work"),
-        tolerance: "25%",
-        within: "60s",
-        busy: 0,
-        count: [1, 10],
-        wrong: PASS,
-        right: FAIL,
-    },
+    Kind { name: "50 to 60 µs at 5 %, idle", sides: Sides::Slack("60us"), tolerance: "5%", within: "60s", ..APART },
+    Kind { name: "Rust, the same", sides: Sides::Program(Language::Rust, "50us", ""), ..PROGRAM_ALIKE },
+    Kind { name: "Rust, 1 ms more of slack", sides: Sides::Program(Language::Rust, "1050us", ""), ..PROGRAM_APART },
+    Kind { name: "Rust, 1 ms of work", sides: Sides::Program(Language::Rust, "50us", "work"), ..PROGRAM_APART },
+    Kind { name: "Java, the same", sides: Sides::Program(Language::Java, "50us", ""), ..PROGRAM_ALIKE },
+    Kind { name: "Java, 1 ms more of slack", sides: Sides::Program(Language::Java, "1050us", ""), ..PROGRAM_APART },
+    Kind { name: "Java, 1 ms of work", sides: Sides::Program(Language::Java, "50us", "work"), ..PROGRAM_APART },
 ];
 
 /// Runs the suite. Exit code 0: no verdict was wrong.
