@@ -1,7 +1,7 @@
 //! `cargo prove gate`: `assert` on this machine, with the same setting on both sides, idle and beside busy threads, and
 //! with more timer slack on one. No verdict may be wrong: a gate of the same setting never fails, and one of more slack
 //! never passes. How many are undecided, and how long they take, is reported: that depends on the machine. `--full` runs
-//! many more; `--binary PATH` tests another command.
+//! many more; `--binary PATH` tests another command; `--only NAME` runs the kinds whose name begins so.
 //!
 //! The same of programs in two languages, each against itself, with 1 ms more timer slack, and with 1 ms of work planted in
 //! its loop.
@@ -120,13 +120,14 @@ const KINDS: [Kind; 11] = [
 
 /// Runs the suite. Exit code 0: no verdict was wrong.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let (mut is_full, mut binary) = (false, None);
+    let (mut is_full, mut binary, mut only) = (false, None, "");
     let mut args = args.iter();
     while let Some(one) = args.next() {
         match one.as_str() {
             "--full" => is_full = true,
             "--binary" => binary = Some(PathBuf::from(args.next().ok_or("--binary takes a path")?)),
-            other => return Err(format!("gate takes --full and --binary PATH, not `{other}`")),
+            "--only" => only = args.next().ok_or("--only takes the beginning of a kind's name")?,
+            other => return Err(format!("gate takes --full, --binary PATH and --only NAME, not `{other}`")),
         }
     }
     if !cfg!(target_os = "linux") {
@@ -139,8 +140,13 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     };
     let scratch = target_directory(root).join("proving/gate");
     fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
+    let chosen: Vec<&Kind> = KINDS.iter().filter(|kind| kind.name.starts_with(only)).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        return Err(format!("no kind of gate begins with `{only}`; there are: {}", names.join("; ")));
+    }
     let mut is_wrong = false;
-    for kind in &KINDS {
+    for kind in chosen {
         match gate(&program, kind, root, &scratch)? {
             Some(gate) => is_wrong |= run(gate, kind, kind.count[usize::from(is_full)])?,
             None => println!("SKIPPED: {}: no compiler", kind.name),
