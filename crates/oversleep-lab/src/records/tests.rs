@@ -113,6 +113,26 @@ fn a_timer_that_the_tick_count_ends_is_no_finer_under_a_resolution() {
     assert!(answer.mean_ns() > 15e6, "the runtime takes no such counter");
 }
 
+/// The mean duration of a wait on a machine, in µs.
+fn mean_us(machine: &str, name: &str, request: Nanos) -> i64 {
+    let subject = Subject::Wait { name: name.to_owned(), request };
+    let answer = ask(&lab(machine), &Question { count: 400, ..Question::of(subject) }).expect("an answer");
+    (answer.mean_ns() / 1e3) as i64
+}
+
+#[test]
+fn a_timer_of_dotnet_on_linux_ends_at_a_tick_of_the_kernel() {
+    for (machine, requested_ms, least_us, most_us) in [
+        ("linux-hz250", 1, 3_950, 4_050),
+        ("linux-hz250", 5, 7_950, 8_050),
+        ("linux-hz1000", 1, 1_050, 1_150),
+        ("linux-hz1000", 5, 5_050, 5_150),
+    ] {
+        let mean_us = mean_us(machine, "Task.Delay", Nanos::from_millis(requested_ms));
+        assert!((least_us..=most_us).contains(&mean_us), "{machine} {requested_ms} ms: {mean_us} µs");
+    }
+}
+
 #[test]
 fn advice_names_a_better_call_of_the_same_runtime_on_every_machine() {
     let mut advised = 0;

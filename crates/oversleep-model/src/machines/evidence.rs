@@ -38,12 +38,24 @@ const AND: &str = " + ";
 /// # Errors
 /// There is no such kind, or the fault in it.
 pub(super) fn figures_of(kind: &str, without: Option<&str>) -> Result<Vec<(String, Stated)>, String> {
+    figures(kind, without, None)
+}
+
+/// The same of a machine whose processor has that clock rate: the values of sources that give theirs are scaled to it.
+///
+/// # Errors
+/// As [`figures_of`].
+pub(super) fn figures_at_rate(kind: &str, without: Option<&str>, mhz: f64) -> Result<Vec<(String, Stated)>, String> {
+    figures(kind, without, Some(mhz))
+}
+
+fn figures(kind: &str, without: Option<&str>, mhz: Option<f64>) -> Result<Vec<(String, Stated)>, String> {
     let paths = KINDS.get(kind).ok_or_else(|| format!("there is no evidence about '{kind}'"))?;
     let mut figures = Vec::new();
     for (path, said) in paths {
         let said: Vec<(&String, &Said)> = said.iter().filter(|(id, _)| without != Some(id.as_str())).collect();
         if !said.is_empty() {
-            let stated = pooled(path, &said, None).map_err(|why| format!("{kind}, '{path}': {why}"))?;
+            let stated = pooled(path, &said, mhz).map_err(|why| format!("{kind}, '{path}': {why}"))?;
             figures.push((path.clone(), stated));
         }
     }
@@ -163,7 +175,8 @@ fn pooled(path: &str, said: &[(&String, &Said)], mhz: Option<f64>) -> Result<Sta
     let parameter = parameter_of(path).ok_or("it is not a figure of a modelled machine")?;
     let value = |(_, said): &(&String, &Said)| {
         let value = parameter.kind.read(&said.value)?;
-        Ok::<_, String>(mhz.zip(said.mhz).map_or(value.clone(), |(mhz, own)| value.cost_times(own / mhz)))
+        let Some((mhz, own)) = mhz.zip(said.mhz) else { return Ok(value) };
+        Ok::<_, String>(value.times(own / mhz)?.unwrap_or_else(|| value.cost_times(own / mhz)))
     };
     let values: Vec<_> = said.iter().map(value).collect::<Result<_, _>>()?;
     let (value, written) = match (&values[..], said) {

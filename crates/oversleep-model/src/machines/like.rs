@@ -175,6 +175,7 @@ fn base(result: &ResultFile) -> Option<&'static str> {
             (Some("wsl1"), _) => "wsl1",
             (Some("wsl2"), _) => "wsl2",
             (_, "aarch64") if is_bare => "raspberry-pi-4",
+            (_, "aarch64") => "linux-arm-cloud",
             (_, "x86_64") if is_bare => "linux-hz1000",
             _ => "linux-hz250",
         }),

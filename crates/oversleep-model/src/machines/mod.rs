@@ -21,6 +21,7 @@ mod bounds;
 mod build;
 mod computed;
 mod configured;
+mod cycles;
 mod entries;
 mod evidence;
 mod like;

@@ -14,6 +14,12 @@ pub(super) const RATE: &str = "cpus.mhz";
 /// The kinds of machines whose clocks are read over a bus, whatever the processor's rate.
 pub(super) const BUSES: [&str; 3] = ["clocksource-hpet", "clocksource-acpi-pm", "windows-hpet"];
 
+/// Whether the clock shows the system's time as of now, rather than a processor's counter, the last tick or CPU time.
+pub(super) fn is_time(info: &ClockInfo) -> bool {
+    let is_time = matches!(info.counts, Counts::ElapsedTime | Counts::TimeOfDay);
+    is_time && info.follows == Follows::Time && info.architecture.is_none()
+}
+
 /// The figures of a machine, and the kinds of machines that gave some of them, both by path.
 pub(super) struct Nature<'a> {
     pub stated: &'a BTreeMap<String, Stated>,
@@ -64,12 +70,8 @@ impl<'a> Nature<'a> {
     /// Whether the figure is what a read over a bus costs.
     pub(super) fn goes_over_a_bus(&self, path: &str) -> bool {
         let is_bus = matches!(self.word("facts.clocksource.current"), "hpet" | "acpi_pm");
-        let reads_time = |info: &ClockInfo| {
-            let is_time = matches!(info.counts, Counts::ElapsedTime | Counts::TimeOfDay);
-            is_time && info.follows == Follows::Time && info.architecture.is_none()
-        };
         self.drawn.get(path).is_some_and(|kind| BUSES.contains(kind))
-            || (is_bus && path.starts_with("costs.") && self.clock(path).is_none_or(reads_time))
+            || (is_bus && path.starts_with("costs.") && self.clock(path).is_none_or(is_time))
     }
 
     /// Whether the figure is what a read of the processor's counter costs, alone or with a call around it.

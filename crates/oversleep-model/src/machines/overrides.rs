@@ -63,7 +63,7 @@ impl Profile {
     /// Its clocks aren't read by this processor's instructions.
     pub(super) fn run_on(&mut self, processor: &str, is_free: impl Fn(&str, &Stated) -> bool) -> Result<(), String> {
         let Some(processor) = PROCESSORS.iter().find(|known| known.name == processor) else { return Ok(()) };
-        let mut figures = processor.figures(&self.nature())?;
+        let mut figures = processor.figures(&self.nature(), self.without.as_deref())?;
         let is_kept = |path: &str| self.stated.get(path).is_some_and(|stated| !is_free(path, stated));
         figures.retain(|(path, figure)| !is_kept(path) && self.without.as_deref() != Some(figure.source_id.as_str()));
         for (path, figure) in figures {

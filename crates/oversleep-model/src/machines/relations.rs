@@ -3,7 +3,7 @@
 use oversleep_system::Follows;
 
 use super::build;
-use super::processor::NAMES;
+use super::processor::PROCESSORS;
 use super::profile::{PROFILES, Profile};
 use super::{describe, machine, names};
 
@@ -32,6 +32,24 @@ fn a_clock_costs_at_least_a_read_of_the_clock_that_it_reads() {
     }
     // One source measured both.
     assert_eq!(less, ["wsl2 clock"]);
+}
+
+#[test]
+fn a_clock_of_linux_moves_by_the_period_of_the_counter_behind_it() {
+    for (name, clock, ns) in [
+        ("raspberry-pi-4", "monotonic", 19),
+        ("android-phone", "realtime", 52),
+        ("linux-arm-cloud", "std-instant", 8),
+        ("linux-hpet", "monotonic", 70),
+        ("linux-hpet", "gettimeofday", 1_000),
+        ("linux-hpet", "thread-cputime", 1),
+        ("linux-acpi-pm", "realtime", 279),
+        ("linux-hz1000", "monotonic", 1),
+    ] {
+        let machine = machine(name, &[], 1).unwrap();
+        let found = machine.clocks.iter().find(|known| known.info.name == clock).expect(clock);
+        assert_eq!(found.step_ns.0, ns, "{name} {clock}");
+    }
 }
 
 #[test]
@@ -122,6 +140,11 @@ fn a_trap_adds_its_cost_to_each_read_of_the_counter_once() {
     }
 }
 
+/// The processors of that architecture.
+fn processors(arch: &str) -> impl Iterator<Item = &'static str> {
+    PROCESSORS.iter().filter(move |processor| processor.arch() == arch).map(|processor| processor.name)
+}
+
 /// The machines of x86-64 whose calls are those of their system.
 fn of_the_table() -> impl Iterator<Item = &'static str> {
     names().into_iter().filter(|name| {
@@ -133,7 +156,7 @@ fn of_the_table() -> impl Iterator<Item = &'static str> {
 #[test]
 fn a_processor_decides_reads_of_its_counter_and_leaves_memory_and_buses_as_they_are() {
     for name in of_the_table() {
-        for processor in NAMES {
+        for processor in processors("x86_64") {
             let set = [format!("cpus.processor={processor}")];
             let described = describe(name, &set).unwrap_or_else(|error| panic!("{name}: {error}"));
             let profile = Profile::named(name).unwrap();
@@ -154,7 +177,7 @@ fn a_processor_decides_reads_of_its_counter_and_leaves_memory_and_buses_as_they_
 
 #[test]
 fn twice_the_clock_rate_of_any_processor_halves_its_reads_and_switches_and_no_exit() {
-    for processor in NAMES {
+    for processor in processors("x86_64") {
         let at = |mhz: u32, path: &str| {
             let set = [format!("cpus.processor={processor}"), format!("cpus.mhz={mhz}")];
             let figure =
@@ -181,7 +204,7 @@ fn twice_the_clock_rate_of_any_processor_halves_its_reads_and_switches_and_no_ex
 
 #[test]
 fn a_deeper_idle_state_takes_longer_to_leave_and_a_guest_s_are_its_host_s() {
-    for processor in NAMES {
+    for processor in processors("x86_64") {
         let set = [format!("cpus.processor={processor}")];
         let exits = machine("linux-hz1000", &set, 1).unwrap().wake.idle_exits;
         let spans = |exits: &[(oversleep_record::Nanos, crate::sim::Spread)]| -> Vec<_> {
@@ -192,10 +215,48 @@ fn a_deeper_idle_state_takes_longer_to_leave_and_a_guest_s_are_its_host_s() {
         let guest = |set: &[String]| spans(&machine("linux-hz250", set, 1).unwrap().wake.idle_exits);
         assert_eq!(guest(&set), guest(&[]), "{processor}");
     }
-    let refused = |name: &str| describe(name, &["cpus.processor=zen".to_owned()]).unwrap_err().to_string();
-    assert!(refused("raspberry-pi-4").contains("this machine is aarch64"), "{}", refused("raspberry-pi-4"));
-    for name in ["wsl1", "wine-8"] {
-        assert!(refused(name).contains("calls of another system"), "{}", refused(name));
+    let refused = |name: &str, own: &str| describe(name, &[format!("cpus.processor={own}")]).unwrap_err().to_string();
+    for (name, processor, says) in [
+        ("raspberry-pi-4", "zen", "this machine is aarch64"),
+        ("linux-hz1000", "cortex-a53", "a processor of aarch64"),
+        ("macos-14-m1", "neoverse-n1", "known of Linux alone"),
+        ("wsl1", "zen", "calls of another system"),
+        ("wine-8", "zen", "calls of another system"),
+    ] {
+        assert!(refused(name, processor).contains(says), "{}", refused(name, processor));
+    }
+}
+
+#[test]
+fn a_board_s_core_decides_its_reads_and_wake_ups_in_cycles_and_its_chip_the_idle_states() {
+    let of = |name: &str, set: &[&str], path: &str| {
+        let set: Vec<String> = set.iter().map(|&change| change.to_owned()).collect();
+        describe(name, &set).unwrap().figures.into_iter().find(|figure| figure.path == path).unwrap().value
+    };
+    for processor in processors("aarch64") {
+        let named = format!("cpus.processor={processor}");
+        for path in ["costs.monotonic", "wake.real-time"] {
+            let at = |mhz: &str| of("raspberry-pi-4", &[&named, mhz], path);
+            let other = |mhz: &str| of("raspberry-pi-4", &[mhz, &named], path);
+            assert_ne!(at("cpus.mhz=1000"), at("cpus.mhz=2000"), "{processor} {path}");
+            let ns = |text: String| text.rsplit("p50=").next()?.split("ns").next()?.parse::<f64>().ok();
+            let both = [at("cpus.mhz=2000"), other("cpus.mhz=2000")].map(|text| ns(text).unwrap());
+            assert!((both[0] - both[1]).abs() < 2.0, "{processor} {path}: {both:?}, in whichever order they are given");
+        }
+        let guest = |path: &str| (of("linux-arm-cloud", &[&named], path), of("linux-arm-cloud", &[], path));
+        for path in ["wake.real-time", "wake.idle-exits"] {
+            let (named, usual) = guest(path);
+            assert_eq!(named, usual, "{processor}: a guest's timers are its host's");
+        }
+    }
+    let board = |processor: &str, path: &str| of("raspberry-pi-4", &[&format!("cpus.processor={processor}")], path);
+    assert_eq!(board("rk3399", "wake.idle-exits"), "900000ns:87500ns, 2000000ns:175000ns");
+    assert_eq!(board("imx8m", "wake.real-time-idle-exits"), "2700000ns:245000ns");
+    assert_eq!(board("imx8m", "frequencies.cntvct"), "8000000");
+    assert_eq!(board("cortex-a53", "wake.idle-exits"), "");
+    // The same cores at the same rate, named or built in.
+    for path in ["costs.monotonic", "wake.real-time"] {
+        assert_eq!(of("raspberry-pi-5", &["cpus.processor=cortex-a76"], path), of("raspberry-pi-5", &[], path));
     }
 }
 
@@ -206,7 +267,7 @@ fn a_machine_takes_the_cycles_of_the_one_that_it_is_based_on_at_its_own_rate() {
         describe(name, set).unwrap().figures.into_iter().find(|figure| figure.path == path).unwrap().value
     };
     let at_its_rate = ["cpus.mhz=2400".to_owned()];
-    for path in ["wake.real-time", "wake.handoff", "wake.thread-start", "costs.process-cputime"] {
+    for path in ["wake.handoff", "wake.thread-start", "costs.process-cputime"] {
         assert_eq!(text("raspberry-pi-5", path, &[]), text("raspberry-pi-4", path, &at_its_rate), "{path}");
     }
     assert_eq!(text("raspberry-pi-5", "wake.thread-start", &[]), "50000ns");

@@ -64,6 +64,10 @@ static FAIR: [Fair; 3] = [
     },
 ];
 
+/// How often counters count in a second that are read over a bus.
+pub(super) const HPET_HZ: i64 = 14_318_180;
+pub(super) const ACPI_PM_HZ: i64 = 3_579_545;
+
 const COUNTER_SOURCE: &str = "ms-qpc";
 /// The build of Windows 10 1809, from which the counter has the same frequency on every processor of x86.
 const FIXED_COUNTER: i64 = 17_763;
@@ -131,8 +135,8 @@ impl Profile {
             return Ok(());
         }
         let (hz, says) = match (counter.as_str(), self.word(HYPERVISOR)) {
-            ("hpet", _) => (14_318_180, "the HPET"),
-            ("acpi-pm", _) => (3_579_545, "the power management timer of ACPI"),
+            ("hpet", _) => (HPET_HZ, "the HPET"),
+            ("acpi-pm", _) => (ACPI_PM_HZ, "the power management timer of ACPI"),
             ("tsc", "hyper-v") => (FIXED_HZ, "10 MHz under a hypervisor that has a reference time"),
             ("tsc", _) if build >= FIXED_COUNTER => (FIXED_HZ, "always 10 MHz in some newer versions of Windows"),
             ("tsc", _) => match integer(TSC) {
@@ -211,6 +215,8 @@ mod tests {
         assert_eq!(hz("windows-11", &[]), "10000000");
         assert_eq!(hz("windows-10-1909", &[]), "10000000");
         assert_eq!(hz("windows-10-1909", &["facts.os.build=17134"]), "2876910", "1803, a processor of 2.945956 GHz");
+        assert_eq!(hz("windows-10-1607", &[]), "2876910");
+        assert_eq!(hz("windows-server-2019", &[]), "10000000");
         assert_eq!(hz("windows-7", &[]), "2876910");
         assert_eq!(hz("windows-7", &["frequencies.tsc=3200000000"]), "3125000");
         assert_eq!(hz("windows-7", &["facts.virtualisation.hypervisor=hyper-v"]), "10000000");

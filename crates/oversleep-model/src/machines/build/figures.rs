@@ -3,6 +3,7 @@
 use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::ClockInfo;
 
+use crate::machines::nature::is_time;
 use crate::machines::profile::Profile;
 use crate::machines::sources::{ASSUMED, BY_USER};
 use crate::machines::value::Value;
@@ -33,6 +34,19 @@ impl Figures<'_> {
 
     pub(in crate::machines) fn text(&self, path: &str) -> &str {
         self.0.word(path)
+    }
+
+    /// The period of the counter that Linux's time counts: a clock of it moves by as much
+    /// (<https://docs.kernel.org/timers/timekeeping.html>). One nanosecond where it is shorter, or not known.
+    pub(super) fn counter_period(&self, clock: &ClockInfo) -> Nanos {
+        let hz = match self.text("facts.clocksource.current") {
+            _ if self.text("machine.os") != "linux" || !is_time(clock) => 0,
+            "arch_sys_counter" => self.integer("frequencies.cntvct"),
+            "hpet" => versions::HPET_HZ,
+            "acpi_pm" => versions::ACPI_PM_HZ,
+            _ => 0,
+        };
+        Nanos(if hz > 0 { (1_000_000_000 + hz / 2) / hz } else { 1 }).max(Nanos(1))
     }
 
     /// What reading a clock costs, in ps, with the trap of a hypervisor if its counter has one.

@@ -199,7 +199,7 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, system: System
         Follows::KernelTick => timing.wheel_ns.max(finest),
         Follows::DefaultTick if has_tick => timing.tick.as_ref().map_or(finest, |tick| tick.default_ns),
         // The unit rounds the reading; the step is that of the clock's source.
-        _ => finest,
+        _ => finest.max(figures.counter_period(&info)),
     };
     let own = figures.span(&format!("steps.{name}"));
     let clock = ClockModel {
