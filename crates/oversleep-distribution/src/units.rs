@@ -149,13 +149,9 @@ pub const fn sign(is_negative: bool) -> &'static str {
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let magnitude = self.0.unsigned_abs();
-        let (unit, length) = best_unit(magnitude);
-        // A fraction of a day has no end.
-        let (unit, length) = if f.alternate() && magnitude % length != 0 && length == DAY_NS {
-            ("s", 1_000_000_000)
-        } else {
-            (unit, length)
-        };
+        // A fraction of a day has no end, so days are exact only if they are whole.
+        let has_days = !f.alternate() || magnitude.is_multiple_of(DAY_NS);
+        let (unit, length) = best_unit(if has_days { magnitude } else { magnitude.min(DAY_NS - 1) });
         if f.alternate() {
             let sign = sign(self.0 < 0);
             let fraction = format!("{:0digits$}", magnitude % length, digits = length.ilog10() as usize);
@@ -341,7 +337,6 @@ mod tests {
             (1_070_000, "1.07 ms"),
             (15_625_000, "15.6 ms"),
             (2_000_000_000, "2 s"),
-            (86_399_000_000_000, "86399 s"),
             (86_400_000_000_000, "1 d"),
             (-4_294_967_295_000_000, "−49.7 d"),
             (-13_000, "−13 µs"),
