@@ -126,13 +126,16 @@ impl std::iter::Sum for Nanos {
     }
 }
 
+const DAY_NS: u64 = 86_400_000_000_000;
+
 /// The unit a span reads best in: its suffix, its length in nanoseconds.
 fn best_unit(magnitude_ns: u64) -> (&'static str, u64) {
     match magnitude_ns {
         0..1_000 => ("ns", 1),
         1_000..1_000_000 => ("µs", 1_000),
         1_000_000..1_000_000_000 => ("ms", 1_000_000),
-        _ => ("s", 1_000_000_000),
+        1_000_000_000..DAY_NS => ("s", 1_000_000_000),
+        _ => ("d", DAY_NS),
     }
 }
 
@@ -146,7 +149,9 @@ pub const fn sign(is_negative: bool) -> &'static str {
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let magnitude = self.0.unsigned_abs();
-        let (unit, length) = best_unit(magnitude);
+        // A fraction of a day has no end, so days are exact only if they are whole.
+        let has_days = !f.alternate() || magnitude.is_multiple_of(DAY_NS);
+        let (unit, length) = best_unit(if has_days { magnitude } else { magnitude.min(DAY_NS - 1) });
         if f.alternate() {
             let sign = sign(self.0 < 0);
             let fraction = format!("{:0digits$}", magnitude % length, digits = length.ilog10() as usize);
@@ -204,10 +209,10 @@ pub enum DurationError {
     #[error("'{0}' does not begin with a number; write a number and a unit, like 300us or 1.5ms")]
     NoNumber(String),
     /// A number stands alone.
-    #[error("'{0}' has no unit; add one of ns, us, ms, s, min, h (like {0}ms)")]
+    #[error("'{0}' has no unit; add one of ns, us, ms, s, min, h, d (like {0}ms)")]
     NoUnit(String),
     /// The unit is unknown.
-    #[error("'{unit}' in '{text}' is not a unit of time here; use ns, us, ms, s, min or h")]
+    #[error("'{unit}' in '{text}' is not a unit of time here; use ns, us, ms, s, min, h or d")]
     UnknownUnit {
         /// The whole text.
         text: String,
@@ -250,6 +255,7 @@ impl FromStr for Nanos {
             "s" => 1_000_000_000,
             "m" | "min" => 60_000_000_000,
             "h" => 3_600_000_000_000,
+            "d" => i128::from(DAY_NS),
             _ => return Err(DurationError::UnknownUnit { text: text.to_owned(), unit: unit.to_owned() }),
         };
         let too_long = || DurationError::TooLong(text.to_owned());
@@ -305,13 +311,13 @@ mod tests {
     fn refuses_with_what_and_what_to_do() {
         for (text, message) in [
             ("", "an empty duration; write a number and a unit, like 300us or 1ms"),
-            ("1 parsec", "'parsec' in '1 parsec' is not a unit of time here; use ns, us, ms, s, min or h"),
-            ("5", "'5' has no unit; add one of ns, us, ms, s, min, h (like 5ms)"),
+            ("1 parsec", "'parsec' in '1 parsec' is not a unit of time here; use ns, us, ms, s, min, h or d"),
+            ("5", "'5' has no unit; add one of ns, us, ms, s, min, h, d (like 5ms)"),
             ("ms", "'ms' does not begin with a number; write a number and a unit, like 300us or 1.5ms"),
             ("1.2.3ms", "'1.2.3ms' does not begin with a number; write a number and a unit, like 300us or 1.5ms"),
             ("0.5ns", "'0.5ns' is finer than a nanosecond; the smallest step is 1ns"),
             ("99999999999999h", "'99999999999999h' is longer than 292 years; nothing here can wait that long"),
-            ("1e30ms", "'e30ms' in '1e30ms' is not a unit of time here; use ns, us, ms, s, min or h"),
+            ("1e30ms", "'e30ms' in '1e30ms' is not a unit of time here; use ns, us, ms, s, min, h or d"),
         ] {
             assert_eq!(text.parse::<Nanos>().unwrap_err().to_string(), message, "{text}");
         }
@@ -331,6 +337,8 @@ mod tests {
             (1_070_000, "1.07 ms"),
             (15_625_000, "15.6 ms"),
             (2_000_000_000, "2 s"),
+            (86_400_000_000_000, "1 d"),
+            (-4_294_967_295_000_000, "−49.7 d"),
             (-13_000, "−13 µs"),
             (500_000, "500 µs"),
         ] {
@@ -356,6 +364,8 @@ mod tests {
             (1_001_000, "1.001ms"),
             (100_000_000, "100ms"),
             (60_000_000_001, "60.000000001s"),
+            (259_200_000_000_000, "3d"),
+            (90_000_000_000_000, "90000s"),
         ] {
             assert_eq!(Nanos(ns).as_typed(), text);
             assert_eq!(text.parse(), Ok(Nanos(ns)), "and reads back");

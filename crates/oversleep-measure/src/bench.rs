@@ -87,6 +87,11 @@ impl Bench {
         composed_waits::open(&self.platform, name, &self.stop)
     }
 
+    /// Why the wait of that name takes no such span, in a sentence.
+    pub(super) fn refuses(&self, name: &str, requested: Nanos) -> Option<String> {
+        composed_waits::find_wait(self.platform(), name)?.refuses(&self.platform, requested)
+    }
+
     /// Opens the simplest sleep for the calling thread.
     ///
     /// # Errors

@@ -241,6 +241,9 @@ impl Probe for WaitProbe {
     fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         self.recorder.series_mut().clock = bench.clock_name().to_owned();
         let mut waiter = bench.open_wait(&self.wait)?;
+        if let Some(refusal) = bench.refuses(&self.wait, self.task.requested) {
+            return Err(Unavailable::failed(format!("requesting {}", self.task.requested), refusal));
+        }
         let left = self.count.saturating_sub(self.recorder.series().counts.recorded);
         let task = WaitTask { count_max: self.task.count_max.min(left), round: self.rounds_run, ..self.task };
         let task = WaitTask { tick: tick_of(bench.platform(), &self.wait), ..task };

@@ -1,6 +1,7 @@
 //! Looks up names in registries, and suggests the nearest one for an unknown name.
 
 use oversleep_lab::Laboratory;
+use oversleep_lab::ask::call_named;
 use oversleep_lab::catalogue::Kind;
 use oversleep_report::words::capitalised;
 
@@ -41,6 +42,9 @@ pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<S
     let mut kept: Vec<String> = Vec::new();
     for name in names {
         let is_called = kind == Kind::Wait && !known.contains(&name.as_str());
+        // As it stands in the code: `TimeUnit.MILLISECONDS.sleep`.
+        let meant = if is_called && lab.wait_called(&name).is_none() { call_named(&name) } else { None };
+        let name = meant.unwrap_or(name);
         let call = if is_called { lab.runtime_call(&name).map_err(Refusal::usage)? } else { None };
         let wait = || lab.wait_called(&name).filter(|_| is_called);
         let name = match call.or_else(wait) {
@@ -80,7 +84,26 @@ pub fn unknown_words(what: &str, name: &str, known: &[&str], list: Option<&str>)
 
 #[cfg(test)]
 mod tests {
+    use oversleep_lab::machines;
+
     use super::*;
+
+    #[test]
+    fn a_wait_has_every_name_that_a_question_knows() {
+        let lab = machines::load("windows-11", &[], machines::SEED).unwrap_or_else(|error| panic!("{error}"));
+        for (typed, name) in [
+            ("TimeUnit.MILLISECONDS.sleep", "Thread.sleep@java-21-and-later"),
+            ("TimeUnit.SECONDS.sleep@java-17", "Thread.sleep@java-14-to-20"),
+            ("async_std::task::sleep", "async_io::Timer@async-io-2.6-and-later"),
+            ("java.lang.Thread.sleep", "Thread.sleep@java-21-and-later"),
+            ("executor.schedule", "ScheduledExecutorService.schedule@java-25"),
+            ("Sleep", "sleep"),
+            ("sleep", "sleep"),
+        ] {
+            let found = checked(&lab, Kind::Wait, vec![typed.to_owned()]);
+            assert_eq!(found.unwrap_or_else(|error| panic!("{typed}: {error}")), [name], "{typed}");
+        }
+    }
 
     #[test]
     fn an_error_says_what_to_do() {

@@ -46,7 +46,7 @@ pub use neighbour::Neighbour;
 pub use observe::{Ability, CounterReading, Cpu, CpuKind, Splitter, SwitchIn, processor_between};
 pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
 pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo, Word, undo};
-pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+pub use wait::{Family, Granularity, Longest, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 pub use wait::{TICK_TOLERANCES, TWO_TICKS_TOLERANCE};
 
 /// A machine, real or modelled.

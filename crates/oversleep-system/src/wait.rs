@@ -129,6 +129,37 @@ worded! {
     pub const fn rule
 }
 
+/// The longest span that 32 bits hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Longest {
+    /// Milliseconds without a sign, of which the largest number means no end.
+    U32Millis,
+    /// Milliseconds with a sign.
+    I32Millis,
+    /// Microseconds without a sign.
+    U32Micros,
+}
+
+impl Longest {
+    /// That span.
+    pub const fn span(self) -> Nanos {
+        match self {
+            Longest::U32Millis => Nanos::from_millis(u32::MAX as i64 - 1),
+            Longest::I32Millis => Nanos::from_millis(i32::MAX as i64),
+            Longest::U32Micros => Nanos::from_micros(u32::MAX as i64),
+        }
+    }
+
+    /// As a clause about the call.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Longest::U32Millis => "takes 32 bits of milliseconds, 49.7 days at most",
+            Longest::I32Millis => "takes 32 bits of milliseconds with a sign, 24.8 days at most",
+            Longest::U32Micros => "takes 32 bits of microseconds, 71.5 minutes at most",
+        }
+    }
+}
+
 /// Tolerances to compare for timers of Windows: none, one default tick of 15.6 ms, two, and the vendor's recommendation.
 /// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.
 pub const TICK_TOLERANCES: [Nanos; 4] =
@@ -154,6 +185,8 @@ pub struct WaitInfo {
     pub granularity: Granularity,
     /// The meaning of zero.
     pub zero: ZeroMeans,
+    /// The longest span that its argument holds, if that is less than programs may mean.
+    pub longest: Option<Longest>,
     /// The deliberate delay that applies.
     pub slack: SlackRule,
     /// Version of the system that introduced it.
@@ -175,6 +208,7 @@ impl WaitInfo {
         takes: Takes::Span,
         granularity: Granularity::NANOSECOND,
         zero: ZeroMeans::ReturnsAtOnce,
+        longest: None,
         slack: SlackRule::None,
         since: "",
         page: "",
@@ -249,6 +283,13 @@ pub trait Wait: Send + Sync {
     /// theirs.
     fn rule(&self, _requested: Nanos) -> Option<String> {
         None
+    }
+
+    /// Why the call takes no such span on that platform, in a sentence.
+    fn refuses(&self, _platform: &SharedPlatform, requested: Nanos) -> Option<String> {
+        let info = self.info();
+        let longest = info.longest.filter(|longest| requested > longest.span())?;
+        Some(format!("{} {}", info.call, longest.words()))
     }
 
     /// Opens what the calls need (a descriptor, a lock) for the calling thread, and checks that the call works.

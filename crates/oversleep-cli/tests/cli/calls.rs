@@ -16,15 +16,15 @@ fn refused(args: &[&str]) -> String {
 fn a_span_of_days_is_measured_wherever_no_real_time_passes() {
     for args in [
         &["waits", "Thread.sleep", "--request", "61s", "--on", "windows-11"][..],
-        &["waits", "sleep", "--request", "1440h", "--count", "3", "--on", "windows-11"],
+        &["waits", "sleep", "--request", "49d", "--count", "3", "--on", "windows-11"],
         &["waits", "oversleep-pacer", "--request", "90s", "--on", "linux-hz250"],
         &["runtimes", "java", "--only", "parkNanos", "--request", "61s", "--on", "windows-11"],
-        &["runtimes", "java", "--only", "parkNanos", "--request", "1440h", "--on", "linux-hz250"],
+        &["runtimes", "java", "--only", "parkNanos", "--request", "60d", "--on", "linux-hz250"],
         &["check", "--only", "B5", "--quick", "--request", "2min", "--on", "macos-14-m1"],
     ] {
         assert!(output(args).contains("(modelled: "), "{args:?}");
     }
-    let long = refused(&["waits", "sleep", "--request", "1440h", "--count", "3000", "--on", "windows-11"]);
+    let long = refused(&["waits", "sleep", "--request", "49d", "--count", "3000", "--on", "windows-11"]);
     assert!(long.contains("more than 25 years; give a shorter --request or a smaller --count"), "{long}");
     let tickers = output(&["waits", "time.NewTicker", "--request", "90s", "--on", "windows-11"]);
     assert!(tickers.contains("time.Ticker@go-1.23-and-later 90 s"), "{tickers}");
@@ -67,11 +67,13 @@ fn what_can_be_asked_can_be_measured_by_the_same_name_or_the_message_says_by_whi
 #[test]
 fn a_machine_that_is_too_old_for_a_version_says_so_and_answers_for_the_newest_that_runs_there() {
     let needs = "Go needs Windows 10 from version 1.21 on (https://go.dev/doc/go1.21#ports), and this machine is older";
-    for version in [&[][..], &["--version", "1.26"]] {
-        let args = [&["ask", "time.Sleep(1)", "--on", "windows-7"], version].concat();
-        let answer = output(&args);
-        assert!(answer.contains("record R66") && answer.contains(needs), "{answer}");
-        assert!(!answer.contains("R13"), "{answer}");
+    let answer = output(&["ask", "time.Sleep(1)", "--on", "windows-7"]);
+    assert!(answer.contains("record R66") && answer.contains(needs) && !answer.contains("R13"), "{answer}");
+    let named = ["time.Sleep", "--version", "1.26", "--on", "windows-7"];
+    let of_ask = Home::new().run([&["ask", "time.Sleep(1)"][..], &named[1..]].concat()).with_code(1).stderr;
+    for message in [of_ask, refused(&[&["waits"][..], &named].concat())] {
+        let instead = "the newest with a source that runs there is Go 1.16 to 1.22";
+        assert!(message.contains(needs) && message.contains(instead), "{message}");
     }
     let table = output(&["runtimes", "go", "--request", "1ms", "--on", "windows-7"]);
     assert!(table.contains("Versions that need a newer system are left out: Go needs Windows 10"), "{table}");
@@ -85,6 +87,28 @@ fn a_machine_that_is_too_old_for_a_version_says_so_and_answers_for_the_newest_th
     let unknown = Home::new().run(["ask", "time.Sleep(1)", "--on", "windows-xp"]).with_code(1).stderr;
     assert!(unknown.contains("Go needs Windows 7 from version 1.11 on"), "{unknown}");
     assert!(unknown.contains("what an earlier version makes of time.Sleep is not known"), "{unknown}");
+}
+
+#[test]
+fn a_span_of_more_than_32_bits_is_refused_alike() {
+    for (wait, part) in
+        [("Sleep", "Sleep takes 32 bits of milliseconds"), ("PeriodicTimer", "throws ArgumentOutOfRange")]
+    {
+        let question = format!("{wait}(1200h)");
+        for args in [&["ask", &question, "--on"][..], &["waits", wait, "--request", "50d", "--on"]] {
+            let refused = Home::new().run([args, &["windows-11"]].concat()).with_code(1).stderr;
+            assert!(refused.contains(part), "{args:?} {refused}");
+        }
+    }
+    let short = ["waits", "PeriodicTimer", "--request", "300us", "--on", "windows-11"];
+    let refused = Home::new().run(short).with_code(1).stderr;
+    assert!(refused.contains("throws ArgumentOutOfRange"), "{refused}");
+}
+
+#[test]
+fn a_plain_wait_has_as_many_values_as_a_question() {
+    let measured = output(&["waits", "Sleep", "--request", "1ms", "--on", "windows-11"]);
+    assert!(measured.contains("as recorded 1,000 "), "{measured}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn unknown_names_come_with_a_suggestion() {
 fn absurd_durations_are_refused() {
     let waits = |option, value| refused(&["waits", "thread-sleep", option, value]);
     for (option, value, what) in [
-        ("--request", "1 parsec", "'parsec' in '1 parsec' is not a unit of time here; use ns, us, ms, s, min or h"),
+        ("--request", "1 parsec", "'parsec' in '1 parsec' is not a unit of time here; use ns, us, ms, s, min, h or d"),
         ("--request", "1e30", "'e30' in '1e30' is not a unit of time here"),
         ("--request", "0ms", "a request must be longer than 0"),
         ("--request", "-1ms", "a request must be longer than 0"),
@@ -145,7 +145,7 @@ fn absurd_durations_are_refused() {
         ("--request", "", "an empty duration"),
         ("--request", "1ms,", "an empty duration"),
         ("--request", "61s", "a request is at most 60s; name a modelled machine with --on"),
-        ("--request", "1441h", "a request is at most 60 days (1440h)"),
+        ("--request", "1441h", "a request is at most 60 days (60d)"),
         ("--request", "99999999999999h", "longer than 292 years"),
         ("--request", "0.5ns", "finer than a nanosecond"),
         ("--for", "25h", "the time to run is at most 24h"),

@@ -3,8 +3,9 @@
 //! are fast there.
 
 use oversleep_model::Source;
+use oversleep_model::sim::ClockModel;
 use oversleep_system::WaitInfo;
-use oversleep_system::runtime_calls::{self, Caller, Host, OnLinux, Passes, Record, find};
+use oversleep_system::runtime_calls::{self, Caller, Host, OnLinux, Passes, Record, find, version_named};
 use oversleep_system::waits::{PACER, PARK_UNTIL, SLEEP_UNTIL};
 
 use super::classes::classes_of;
@@ -84,20 +85,22 @@ impl Adapted {
 }
 
 impl Plan {
-    /// The record of the call with that name on this machine's system, for the stated version or the newest that runs there.
+    /// The record of the call with that name on this machine's system: for the stated version, or for the newest that runs
+    /// there.
     ///
     /// # Errors
     /// No source says what it does there.
     pub fn assumed(&self, call: &str) -> Result<&'static Record, String> {
         let os = &self.machine.os;
         let host = Host::described(os, &self.machine.facts);
-        let has = |record: &&&'static Record| self.stands_for(record).is_some() && host.runs(record);
+        let runs = |record: &Record| {
+            let version = version_named(call, record);
+            host.runs(record) && version.is_none_or(|version| host.lacks_for(record.family(), &version).is_none())
+        };
+        let has = |record: &&&'static Record| self.stands_for(record).is_some() && runs(record);
         let (name, _) = call.split_once('@').unwrap_or((call, ""));
         let found = find(&[], os, call, None);
-        // Where no such version runs, an older one stands for it, as in a question.
-        let others =
-            found.first().map_or_else(Vec::new, |first| find(&[], os, &format!("{name}@{}", first.family()), None));
-        if let Some(record) = found.iter().chain(&others).find(has) {
+        if let Some(record) = found.iter().find(has) {
             return Ok(record);
         }
         if let Some(needs) = found.first().and_then(|first| host.lacks(first.family())) {
@@ -209,12 +212,20 @@ impl Plan {
     /// What is passed on by a program that doesn't look at a clock itself whether the call's time is up, and that clock, if
     /// it moves in steps.
     fn waiting_again(&self, record: &'static Record, passes: Passes<'static>) -> (Passes<'static>, Option<Stepped>) {
-        // A runtime reads it, even if programs have no function for that.
-        let clock = |name: &str| self.machine.clocks.iter().find(|clock| clock.info.name == name);
-        let Some(first) = record.due_clock(passes.wait != record.wait).and_then(clock) else { return (passes, None) };
-        let slow = record.with_slow_counter.as_ref().filter(|slow| first.frequency_hz < slow.below_hz);
-        let due_by = slow.map_or(Some(first), |slow| clock(&slow.due_by));
+        let due_by = self.due_clock(record, passes).and_then(|name| self.clock_named(name));
         (passes.waiting_again(due_by.map(|_| record.counts)), due_by.and_then(|model| self.stepped(OWN_CLOCK, model)))
+    }
+
+    /// Registry name of the clock by which a call decides on this machine whether it waits again. A runtime reads it, even
+    /// if programs have no function for that.
+    pub(super) fn due_clock(&self, record: &'static Record, passes: Passes<'_>) -> Option<&'static str> {
+        let host = Host::described(&self.machine.os, &self.machine.facts);
+        let hz = |name: &str| self.clock_named(name).map(|clock| clock.frequency_hz);
+        record.due_clock(passes.wait != record.wait, &host, hz)
+    }
+
+    fn clock_named(&self, name: &str) -> Option<&ClockModel> {
+        self.machine.clocks.iter().find(|clock| clock.info.name == name)
     }
 
     /// A record decides for calls of that class, unless an earlier one does.
@@ -241,7 +252,7 @@ impl Plan {
         let Some((wait, passes)) = self.stands_for(record) else { return };
         let (call, clause) = (self.machine.waits[wait].info.call, passes.rounds.clause());
         let held = if passes.may_hold() { ", holding a timer resolution of 1 ms" } else { "" };
-        let until = record.due_clock(passes.wait != record.wait);
+        let until = self.due_clock(record, passes);
         let until = until.map(|clock| format!(", again until {clock} shows its end")).unwrap_or_default();
         adapted.described.push(Described {
             runtime: runtime.to_owned(),

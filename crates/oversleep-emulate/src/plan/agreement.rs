@@ -102,7 +102,7 @@ fn every_call_of_every_version_ends_where_the_model_ends_it_on_every_machine() {
             }
             // As its runtime is recognised. A program of it looks at its clock itself, and at that of its port if that is
             // another one, which is not part of this.
-            let clock = record.due_clock(passes.wait != record.wait);
+            let clock = plan.due_clock(record, passes);
             let is_exact = |clock: &str| clock == plan.machine.reference_clock && record.with_slow_counter.is_none();
             if let Some(on_linux) = record.on_linux.as_ref().filter(|_| clock.is_none_or(is_exact)) {
                 let (mut adapted, class) = (Adapted::default(), on_linux.class.parse().expect("a class"));

@@ -220,12 +220,15 @@ fn a_version_that_does_not_run_on_a_machine_is_emulated_by_none() {
         plan.assumed(call).map(|record| record.wait_name())
     };
     assert_eq!(of("windows-11", "time.Sleep").as_deref(), Ok("time.Sleep@go-1.23-and-later"));
-    for call in ["time.Sleep", "time.Sleep@go-1.26"] {
+    for call in ["time.Sleep", "time.Sleep@go-1.20"] {
         assert_eq!(of("windows-7", call).as_deref(), Ok("time.Sleep@go-1.16-to-1.22"));
     }
-    assert!(
-        of("windows-xp", "time.Sleep").is_err_and(|why| why.starts_with("Go needs Windows 7 from version 1.11 on"))
-    );
+    for (machine, call, needs) in [
+        ("windows-7", "time.Sleep@go-1.26", "Go needs Windows 10 from version 1.21 on"),
+        ("windows-xp", "time.Sleep", "Go needs Windows 7 from version 1.11 on"),
+    ] {
+        assert!(of(machine, call).is_err_and(|why| why.starts_with(needs)), "{machine} {call}");
+    }
 }
 
 #[test]

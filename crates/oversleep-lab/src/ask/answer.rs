@@ -17,6 +17,18 @@ pub enum Meaning {
     Lateness,
 }
 
+impl Meaning {
+    /// A value with it: `15.6 ms`, `934 µs late`.
+    pub fn words(self, ns: f64) -> String {
+        let span = Nanos(ns as i64);
+        match self {
+            Meaning::Itself => span.to_string(),
+            Meaning::Lateness if ns < 0.0 => format!("{} early", -span),
+            Meaning::Lateness => format!("{span} late"),
+        }
+    }
+}
+
 /// Figures of a modelled machine, and where they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cited {

@@ -2,18 +2,17 @@
 
 use std::fmt;
 
-use oversleep_record::conditions::Setting;
-use oversleep_record::series::{Pace, Series};
-use oversleep_record::{ExperimentId, Nanos, ResultFile, label};
-use oversleep_system::runtime_calls::{self, CallWait, Evidence, Host, Record, Rule, Thread, can_call_library};
+use oversleep_record::Nanos;
+use oversleep_record::series::Pace;
+use oversleep_system::runtime_calls::{CallWait, Host, Record, Rule, can_call_library, version_named};
 use oversleep_system::waits::SLEEP_UNTIL;
-use oversleep_system::{Clock, Family, Platform, Wait, examples};
+use oversleep_system::{Clock, Platform};
 
 use super::answer::{Answer, Meaning};
 use super::calls::of_runtime;
+use super::candidates::{finer, is_sleep, newer, of_system, other_calls};
 use super::measured::ask;
 use super::question::{Question, Subject};
-use crate::records::version_words;
 use crate::session::Laboratory;
 
 /// What helps, and what the call took with it.
@@ -23,11 +22,19 @@ pub struct Help {
     pub what: String,
     /// The median with it, ns.
     pub p50_ns: f64,
+    /// What that is.
+    pub meaning: Meaning,
+    /// By how much the earliest ended before its time, if one did. A wait that ends at a tick may do so on some systems.
+    pub early: Option<Nanos>,
 }
 
 impl fmt::Display for Help {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what, Nanos(self.p50_ns as i64))
+        write!(f, "{}: {}", self.what, self.meaning.words(self.p50_ns))?;
+        match self.early {
+            Some(early) => write!(f, ", at times {early} early"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -39,8 +46,8 @@ const WORTHWHILE: f64 = 0.75;
 const EARLY_NS: f64 = 1_000.0;
 
 /// What would make that wait end closer to its time: a setting, another sleep of the runtime or of the system, a newer
-/// version of the runtime, and the library's sleep, each if it helps. Nothing for a real machine, where trying takes real
-/// time, and for a wait that is on time.
+/// version of the runtime, and the library's sleep, each if it helps; where none does alone, each under a setting. Nothing
+/// for a real machine, where trying takes real time, and for a wait that is on time.
 ///
 /// # Errors
 /// Why nothing helps a wait that is late.
@@ -57,87 +64,49 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Resu
         return Ok(Vec::new());
     }
     let call = of_runtime(machine, name).ok().flatten().map(CallWait::record);
+    // The version that is meant; without one, it is the newest of those that the record is about.
+    let version = machine.version.clone().or_else(|| version_named(name, call?));
     // By its name among waits, the call is that of its version wherever it is asked.
     let name = &call.map_or_else(|| name.clone(), Record::wait_name);
     let question = &Question { subject: Subject::Wait { name: name.clone(), request: *request }, ..question.clone() };
     // A newer version of a runtime may be asked, too.
     let any_version = Laboratory::on(machine.platform.clone());
-    let with = |what: String, question: Question| {
-        let answer = ask(&any_version, &question).ok()?;
+    let with = |what: &str, question: &Question| {
+        let answer = ask(&any_version, question).ok()?;
         let (p50_ns, early_ns) = (answer.quantile_ns(0.5), on_time_ns - answer.min_ns());
         let is_better = (p50_ns - on_time_ns).abs() <= late_ns * WORTHWHILE;
-        // A wait that ends at a tick may do so before its time on some systems, as it may without any help.
-        let what = match early_ns >= EARLY_NS {
-            true => format!("{what}, may end {} early", Nanos(early_ns as i64)),
-            false => what,
-        };
-        is_better.then_some(Help { what, p50_ns })
+        let early = (early_ns >= EARLY_NS).then_some(Nanos(early_ns as i64));
+        is_better.then_some(Help { what: what.to_owned(), p50_ns, meaning: answer.meaning(), early })
     };
-    let instead = |what: String, name: &str| {
+    let instead = |what: &str, name: &str, question: &Question| {
         let subject = Subject::Wait { name: name.to_owned(), request: *request };
-        with(what, Question { subject, ..question.clone() })
+        with(what, &Question { subject, ..question.clone() })
     };
     let others = match call {
-        Some(record) => other_calls(platform, record),
+        Some(record) => other_calls(platform, record, version.as_ref()),
         None => of_system(platform, name),
     };
     // The library's sleep stands for nothing but a sleep: not for an event loop, nor for a wait for something besides.
     let may_block = call.map_or(!others.is_empty(), |record| is_sleep(record) && can_call_library(record.family()));
-    let others = others.into_iter().filter_map(|(what, name)| instead(what, &name));
-    let best = others.min_by(|one, other| one.p50_ns.total_cmp(&other.p50_ns));
-    let finer = finer(platform, question);
-    let setting = finer.clone().and_then(|(what, question)| with(what, question));
-    let library = may_block.then(|| {
-        instead(format!("this project's library, which spins at the end ({})", SLEEP_UNTIL.name), SLEEP_UNTIL.name)
-    });
     let newer = call.and_then(|call| newer(&Host::of(platform), call));
-    let alone = newer.clone().and_then(|(what, name)| instead(what, &name));
-    let mut all: Vec<Help> = [setting, best, alone, library.flatten()].into_iter().flatten().collect();
-    // A newer version may be one that a setting helps.
-    if let (true, Some((version, name)), Some((setting, finer))) = (all.is_empty(), newer, finer) {
-        let subject = Subject::Wait { name, request: *request };
-        all.extend(with(format!("{version}, under {setting}"), Question { subject, ..finer }));
+    // What replaces the call, under the conditions of a question.
+    let replacements = |under: &str, question: &Question| -> Vec<Help> {
+        let tried = others.iter().filter_map(|(what, name)| instead(&format!("{what}{under}"), name, question));
+        let best = tried.min_by(|one, other| one.p50_ns.total_cmp(&other.p50_ns));
+        let newer = newer.as_ref().and_then(|(what, name)| instead(&format!("{what}{under}"), name, question));
+        let library = format!("this project's library, which spins at the end ({}){under}", SLEEP_UNTIL.name);
+        let library = may_block.then(|| instead(&library, SLEEP_UNTIL.name, question)).flatten();
+        [best, newer, library].into_iter().flatten().collect()
+    };
+    let settings = finer(platform, question);
+    // The first setting that helps needs the least power.
+    let mut all: Vec<Help> = settings.iter().find_map(|(what, question)| with(what, question)).into_iter().collect();
+    all.extend(replacements("", question));
+    if all.is_empty() {
+        let under = |(setting, finer): &(String, Question)| replacements(&format!(", under {setting}"), finer);
+        all = settings.iter().map(under).find(|helps| !helps.is_empty()).unwrap_or_default();
     }
     if all.is_empty() { Err(why_nothing(platform, question, call)) } else { Ok(all) }
-}
-
-/// The request that advice in a result is about, if the result has it.
-const ADVISED: Nanos = Nanos::from_millis(1);
-
-/// Says in a result of `runtimes` on that modelled machine what helps each late call, by the label of its series, and
-/// explains it again. Nothing happens to any other result.
-pub fn advise(machine: &Laboratory, file: &mut ResultFile) {
-    let os = file.platform.os.clone();
-    let is_late =
-        |series: &Series| series.experiment == ExperimentId::R1 && series.runtime.is_some() && series.has_values();
-    let has_usual = file.series.iter().any(|series| is_late(series) && series.requested_ns == Some(ADVISED));
-    let is_advised = |series: &Series| is_late(series) && (!has_usual || series.requested_ns == Some(ADVISED));
-    let mut is_any = false;
-    for series in file.series.iter_mut().filter(|series| is_advised(series)) {
-        let runtime = series.runtime.as_ref().expect("it is of one");
-        let record = runtime_calls::behind(&os, &runtime.name, &runtime.version, &series.subject);
-        let fresh = record.and_then(|record| Some((record, machine.platform.restarted()?)));
-        let Some((record, platform)) = fresh else { continue };
-        if let Some(advice) = advice(&Laboratory::on(platform), record, series) {
-            series.labels.set(label::ADVICE, advice);
-            is_any = true;
-        }
-    }
-    if is_any {
-        file.findings = oversleep_explain::findings(file);
-    }
-}
-
-/// What helps the call of that record, which took as long as in the series, in words. `None` if it needs no help.
-fn advice(machine: &Laboratory, record: &Record, series: &Series) -> Option<String> {
-    let subject = Subject::Wait { name: record.wait_name(), request: series.requested_ns? };
-    let count = series.counts.recorded.max(1);
-    let question = Question { count, conditions: series.conditions.clone(), ..Question::of(subject) };
-    match helps(machine, &question, &Answer::of_series(series).ok()?) {
-        Ok(all) if all.is_empty() => None,
-        Ok(all) => Some(all.iter().map(Help::to_string).collect::<Vec<_>>().join("; ")),
-        Err(why) => Some(format!("nothing: {why}")),
-    }
 }
 
 /// The least step of a clock that puts off the end of a wait that looks at it.
@@ -146,7 +115,7 @@ const COARSE: Nanos = Nanos::from_micros(100);
 /// Why nothing makes that wait end closer to its time.
 fn why_nothing(platform: &dyn Platform, question: &Question, call: Option<&Record>) -> String {
     let Some(record) = call else {
-        return "no setting and no other sleep or timer of this system ends nearer under these conditions".to_owned();
+        return "no setting and no other sleep or timer of this system ends closer to the time".to_owned();
     };
     let runtime = &record.runtime;
     if record.least_ms > 0 || record.grid_ms > 0 {
@@ -157,7 +126,7 @@ fn why_nothing(platform: &dyn Platform, question: &Question, call: Option<&Recor
     if let Some(clock) = record.due_by(platform, is_otherwise).filter(moves_in_steps) {
         let call = clock.info().call;
         return format!(
-            "{runtime} waits until {call} shows that the span has passed, and nothing moves that clock sooner"
+            "{runtime} waits until {call} shows that the span has passed, and no setting makes that clock finer"
         );
     }
     let passes = record.passes(|name| platform.wait(name).is_some());
@@ -171,87 +140,15 @@ fn why_nothing(platform: &dyn Platform, question: &Question, call: Option<&Recor
         return format!("{runtime} calls {beneath}{clause}, and has no other call for such a wait");
     }
     format!(
-        "{beneath} ends so on this machine, no setting changes that, and {runtime} has no call for such a wait that ends \
-         nearer"
+        "{beneath} is as late with every setting of this machine, and {runtime} has no call for such a wait that ends closer \
+         to its time"
     )
-}
-
-/// The setting that makes waits of this system finer, unless the question has it already.
-fn finer(platform: &dyn Platform, question: &Question) -> Option<(String, Question)> {
-    let id = platform.id();
-    let (name, setting) = examples::of(&id.os, &id.arch)?.finer;
-    let info = platform.tunable(name)?.info();
-    if question.conditions.setting(name).is_some() {
-        return None;
-    }
-    let setting: Setting = setting.parse().ok()?;
-    let what = format!("{name} {setting} ({})", info.call);
-    let conditions = question.conditions.clone().with(name, setting);
-    Some((what, Question { conditions, ..question.clone() }))
-}
-
-fn is_sleep(record: &Record) -> bool {
-    record.thread() != Thread::Serves
-}
-
-/// The other blocking sleeps of that runtime's version, if the call is one.
-fn other_calls(platform: &dyn Platform, call: &Record) -> Vec<(String, String)> {
-    if !is_sleep(call) {
-        return Vec::new();
-    }
-    let (os, host) = (platform.id().os, Host::of(platform));
-    let fits = |one: &&Record| {
-        one.system == os
-            && host.runs(one)
-            && one.family() == call.family()
-            && one.overlaps(call)
-            && one.id != call.id
-            && is_sleep(one)
-            && one.is_public()
-    };
-    let named = |one: &Record| {
-        // Some versions that the call is of may lack the other one.
-        let since = match &one.from {
-            Some(from) if one.from > call.from => format!(" (from {from})"),
-            _ => String::new(),
-        };
-        let what = match call.thread() == Thread::Parks && one.thread() != Thread::Parks {
-            true => format!("{}{since}, where nothing has to wake the thread earlier", one.names[0]),
-            false => format!("{}{since}", one.names[0]),
-        };
-        (what, one.wait_name())
-    };
-    runtime_calls::all().iter().filter(fits).map(named).collect()
-}
-
-/// That call of the runtime's newest version that runs there, if the call is of an older one.
-fn newer(host: &Host, call: &Record) -> Option<(String, String)> {
-    let fits = |one: &&Record| {
-        host.runs(one)
-            && one.system == call.system
-            && one.family() == call.family()
-            && one.evidence == Evidence::Published
-            && one.names[0] == call.names[0]
-            && one.from > call.from
-    };
-    let newest = runtime_calls::all().iter().filter(fits).max_by(|one, other| one.from.cmp(&other.from))?;
-    Some((format!("{} of {}", newest.names[0], version_words(newest)), newest.wait_name()))
-}
-
-/// The system's other sleeps and timers, for a sleep or timer. What only one language calls is none of them.
-fn of_system(platform: &dyn Platform, name: &str) -> Vec<(String, String)> {
-    let is_kin = |wait: &dyn Wait| matches!(wait.info().family, Family::Sleep | Family::Timer);
-    let waits = || platform.waits().iter().map(AsRef::as_ref).filter(|wait| is_kin(*wait));
-    if name != "sleep" && !waits().any(|wait| wait.info().name == name || wait.info().call.contains(name)) {
-        return Vec::new();
-    }
-    let is_of_all = |wait: &&dyn Wait| runtime_calls::call(wait.info().call).is_none();
-    waits().filter(is_of_all).map(|wait| (wait.info().call.to_owned(), wait.info().name.to_owned())).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use oversleep_model::platform;
+    use oversleep_system::runtime_calls;
 
     use super::*;
 
@@ -389,9 +286,55 @@ mod tests {
     }
 
     #[test]
+    fn a_finer_resolution_is_tried_where_one_millisecond_is_held() {
+        let of_java = texts("windows-7", "Thread.sleep(1ms)");
+        assert!(of_java[0].starts_with("resolution 500 µs"), "{of_java:?}");
+        let lab = Laboratory::on(platform("windows-11", &[], 1).expect("a machine"));
+        let conditions = oversleep_record::Conditions::as_found();
+        let conditions = conditions.with("resolution", crate::ask::setting("1ms").expect("a setting"));
+        let question = Question { conditions, ..Question::of("WaitForSingleObject(1)".parse().expect("a question")) };
+        let answer = ask(&lab, &question).unwrap_or_else(|error| panic!("{error}"));
+        let helps = helps(&lab, &question, &answer).expect("500 µs helps");
+        assert!(helps[0].what.starts_with("resolution 500 µs"), "{helps:?}");
+    }
+
+    /// Advice for a version is of calls of that version, with their figures.
+    #[test]
+    fn no_other_version_s_figure_is_quoted() {
+        for (version, is_of) in [("17", "java-14-to-20"), ("25", "java-21-and-later"), ("11", "java-8-to-11")] {
+            let lab = Laboratory::on(platform("windows-10-2004", &[], 1).expect("a machine"));
+            let of_version = lab.clone().of_version(Some(version.parse().expect("a version")));
+            let question = Question { count: 50, ..Question::of("parkNanos(1ms)".parse().expect("a question")) };
+            let answer = ask(&of_version, &question).unwrap_or_else(|error| panic!("{error}"));
+            let found = helps(&of_version, &question, &answer).expect("something helps");
+            let other = found.iter().find(|help| help.what.starts_with("Thread.sleep")).expect("the other sleep");
+            assert!(!other.what.contains("(from "), "{other:?}");
+            let its = format!("Thread.sleep@{is_of}(1ms)").parse().expect("a question");
+            let its = ask(&lab, &Question { count: 50, ..Question::of(its) }).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(other.p50_ns, its.quantile_ns(0.5), "{version}");
+        }
+    }
+
+    #[test]
+    fn what_helps_a_timer_with_a_period_says_that_its_figure_is_a_lateness() {
+        let of_timer = helped("windows-11", "PeriodicTimer(20ms)");
+        assert!(of_timer.iter().all(|help| help.to_string().ends_with(" late")), "{of_timer:?}");
+        assert!(helped("windows-11", "Sleep(1)").iter().all(|help| !help.to_string().ends_with(" late")));
+    }
+
+    #[test]
     fn a_wait_on_time_and_an_event_loop_get_no_blocking_sleep() {
         assert_eq!(texts("linux-hz250", "nanosleep(10ms)"), Vec::<String>::new());
         let of_loop = texts("windows-11", "asyncio.sleep(1ms)");
-        assert!(of_loop.iter().all(|help| !help.contains("time.sleep") && !help.contains("library")), "{of_loop:?}");
+        let may_help = |help: &String| !help.contains("time.sleep") || help.contains("asyncio.to_thread");
+        assert!(of_loop.iter().all(|help| may_help(help) && !help.contains("library")), "{of_loop:?}");
+    }
+
+    #[test]
+    fn another_thread_waits_for_an_event_loop_where_its_language_can() {
+        let of_new = texts("windows-11", "asyncio.sleep@python-3.13(1ms)");
+        assert!(of_new.iter().any(|help| help.starts_with("time.sleep, as await asyncio.to_thread(")), "{of_new:?}");
+        let of_old = texts("windows-11", "asyncio.sleep@python-3.8(1ms)");
+        assert!(of_old.iter().all(|help| !help.contains("to_thread")), "{of_old:?}");
     }
 }

@@ -111,7 +111,7 @@ impl FromStr for Subject {
                 let shortest = Nanos(i64::from(!runtime_calls::call(wait).is_some_and(|call| call.takes_zero)));
                 if !(shortest..=REQUEST_MAX).contains(&request) {
                     return Err(wrong(
-                        "a wait takes 1ns to 60 days (1440h); to give the CPU away, ask yield(NAME)".to_owned(),
+                        "a wait takes 1ns to 60 days (60d); to give the CPU away, ask yield(NAME)".to_owned(),
                     ));
                 }
                 Ok(Subject::Wait { name: wait.to_owned(), request })
@@ -127,16 +127,15 @@ const FORMS: &str = "write a question like sleep(1ms), WAIT(DURATION), yield(NAM
                      forkjoin(blocked) or resolution()";
 
 const NO_TIMER: &str = "it runs without a timer; ask 'setTimeout(f, 0)' for the shortest one";
-const REST_OF_FRAME: &str = "it waits for what is left of a frame; ask 'pygame.time.wait(16)' for such a wait";
+const KEEPS_BUSY: &str = "it keeps a CPU busy until its time is up; ask 'pygame.time.wait(16)' for a wait";
 /// What runs without a timer, by the end of its name, and what can be asked instead.
 const UNTIMED: &[(&str, &str)] = &[
     ("setImmediate", NO_TIMER),
     ("nextTick", NO_TIMER),
     ("queueMicrotask", NO_TIMER),
     ("requestAnimationFrame", "it runs at the screen's next frame; ask 'window.setTimeout(f, 16)' for a timer"),
-    ("Clock.tick", REST_OF_FRAME),
-    ("clock.tick", REST_OF_FRAME),
-    ("time.delay", "it keeps a CPU busy until its time is up; ask 'pygame.time.wait(16)' for a wait"),
+    ("tick_busy_loop", KEEPS_BUSY),
+    ("time.delay", KEEPS_BUSY),
 ];
 
 fn is_name(text: &str) -> bool {

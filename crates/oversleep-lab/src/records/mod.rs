@@ -36,7 +36,8 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
         other.runtime == wait.runtime && other.idle_name().is_none() && plain(other.name) == plain(wait.name)
     };
     let forms = all.iter().filter(is_form);
-    let keeps = |rule: Rule| [Rule::Exact, Rule::RoundsUp, Rule::RoundsToNearest].iter().position(|one| *one == rule);
+    const KEEP: [Rule; 4] = [Rule::Exact, Rule::RoundsUp, Rule::RoundsToNearestAtLeastOne, Rule::RoundsToNearest];
+    let keeps = |rule: Rule| KEEP.iter().position(|one| *one == rule);
     let keeps_most =
         forms.filter_map(|form| Some((keeps(form.ruling().ok()?.rule).unwrap_or(usize::MAX), form.name))).min();
     // `Sleep` alone could be a system call, so it is `free-pascal.Sleep`.
@@ -68,6 +69,7 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
         grid_ms: 0,
         long_grid_ms: 0,
         due_by: None,
+        on_older: None,
         counts: Counts::Rounded,
         with_slow_counter: None,
         own_clock: None,
@@ -123,7 +125,7 @@ struct Others<'a> {
     /// `1 ms to Sleep`.
     what: String,
     /// The clock by which it is due.
-    clock: Option<String>,
+    clock: Option<&'static str>,
     versions: Vec<String>,
     ids: Vec<&'a str>,
 }
@@ -132,7 +134,8 @@ struct Others<'a> {
 fn others(platform: &SharedPlatform, record: &Record, passes: &Passes<'_>, name: &str, request: Nanos) -> Vec<String> {
     let mut told: Vec<Others<'_>> = Vec::new();
     let host = Host::of(&**platform);
-    let what_matters = |one: &Record| (one.rounds, one.holds, one.wait.clone(), one.due_by.clone());
+    let clock_of = |one: &Record| one.due_by(&**platform, false).map(|clock| clock.info().call);
+    let what_matters = |one: &Record| (one.rounds, one.holds, one.wait.clone(), clock_of(one));
     for other in find(&[], &record.system, name, None) {
         let is_same = other.id == record.id || what_matters(other) == what_matters(record);
         if is_same || !host.runs(other) || other.evidence != Evidence::Published {
@@ -142,9 +145,7 @@ fn others(platform: &SharedPlatform, record: &Record, passes: &Passes<'_>, name:
         let call_of = |wait: &str| platform.wait(wait).map_or(wait.to_owned(), |wait| wait.info().call.to_owned());
         let call = if other_passes.wait == passes.wait { "" } else { &format!(" to {}", call_of(other_passes.wait)) };
         let what = format!("{}{call}", other_passes.span(request, Nanos::ZERO));
-        let clock = other.due_by.clone().filter(|_| other.due_by != record.due_by);
-        let clock =
-            clock.map(|name| other.due_by(&**platform, false).map_or(name, |clock| clock.info().call.to_owned()));
+        let clock = clock_of(other).filter(|_| clock_of(other) != clock_of(record));
         let (versions, id) = (version_words(other), other.id.as_str());
         match told.iter_mut().find(|known| known.what == what && known.clock == clock) {
             Some(known) if !known.versions.contains(&versions) => {
@@ -159,7 +160,7 @@ fn others(platform: &SharedPlatform, record: &Record, passes: &Passes<'_>, name:
     let sentence = |Others { what, clock, versions, ids }: &Others<'_>| {
         let (passes, waits, records) =
             if ids.len() > 1 { ("pass", "wait", "records") } else { ("passes", "waits", "record") };
-        let until = clock.as_ref().map(|clock| format!(" and {waits} until {clock} shows that it has passed"));
+        let until = clock.map(|clock| format!(" and {waits} until {clock} shows that it has passed"));
         let until = until.unwrap_or_default();
         format!(" {} {passes} {what}{until} ({records} {}).", several_versions(versions), ids.join(", "))
     };
@@ -216,15 +217,20 @@ pub(crate) fn nothing_left(record: &Record, request: Nanos) -> String {
 }
 
 /// Why there is no answer for a request that the call refuses.
-pub(crate) fn refusal(record: &Record, request: Nanos) -> Option<String> {
-    let refused = record.refuses(request)?;
-    Some(format!("{} {refused} for {request}, so it does not wait ({})", record.names[0], citation(record)))
+pub(crate) fn refusal(platform: &SharedPlatform, call: &CallWait, request: Nanos) -> Option<String> {
+    let (record, refused) = (call.record(), call.refused(platform, request)?);
+    Some(format!("{} {refused} for {request} ({})", record.names[0], citation(record)))
 }
 
-/// Why no version of a call that runs on that machine answers, where that record's doesn't.
+/// Why the version of a call that is meant, or each that a record is about, doesn't run on that machine.
 pub(crate) fn runs_nowhere(host: &Host, record: &Record) -> String {
     let needs = host.lacks(record.family()).map(Needs::sentence).unwrap_or_default();
-    format!("{needs}, and this machine is older; what an earlier version makes of {} is not known", record.names[0])
+    let here = |one: &&Record| host.runs(one) && one.family() == record.family() && one.evidence == Evidence::Published;
+    let instead = match find(&[], &record.system, &record.names[0], None).into_iter().find(here) {
+        Some(newest) => format!("the newest with a source that runs there is {}", version_words(newest)),
+        None => format!("what an earlier version makes of {} is not known", record.names[0]),
+    };
+    format!("{needs}, and this machine is older; {instead}")
 }
 
 /// Why a call's versions don't answer, or `None` if there is no such call.

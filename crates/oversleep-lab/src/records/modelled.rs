@@ -38,7 +38,8 @@ pub(crate) fn probes(
     let is_meant = |record: &&Record| {
         let names = &plan.subjects;
         let is_named = |name: &String| name.eq_ignore_ascii_case(record.family());
-        let is_version = plan.runtimes.version.as_ref().is_none_or(|version| record.covers(version));
+        let runs = |version| record.covers(version) && host.lacks_for(record.family(), version).is_none();
+        let is_version = plan.runtimes.version.as_ref().is_none_or(runs);
         let has = |part: &String| record.names.iter().any(|name| name.contains(part.as_str()));
         let is_in = plan.runtimes.only.is_empty() || plan.runtimes.only.iter().any(has);
         record.system == os

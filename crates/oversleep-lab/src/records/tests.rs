@@ -65,7 +65,7 @@ fn versions_that_make_something_else_of_a_request_are_named() {
     assert!(sentence.contains("1.5 ms becomes 2 ms (record R05"), "{sentence}");
     let (id, sentence) = sentence_of("linux-hz250", "Thread.sleep", Nanos(1_500_000));
     assert_eq!(id, "R25", "the newest");
-    assert!(sentence.contains(" OpenJDK 8 to 20 passes 2 ms (record R05)."), "{sentence}");
+    assert!(sentence.contains(" OpenJDK 13 to 20 and 8 to 11 pass 2 ms (records R05, R286)."), "{sentence}");
     let (_, sentence) = sentence_of("windows-11", "Task.Delay", Nanos::from_millis(1));
     let older = ".NET 6 and Core 3 to .NET 5 pass 1 ms to SleepEx(alertable) and wait until GetTickCount64 shows that it \
                  has passed (records R282, R47).";
@@ -77,6 +77,91 @@ fn versions_that_make_something_else_of_a_request_are_named() {
         ),
         "{sentence}"
     );
+}
+
+/// `ask`, `waits` and `runtimes` on that machine say the same of every version.
+#[test]
+fn a_version_that_does_not_run_there_is_refused_by_every_command() {
+    let mut refused = 0;
+    for machine in oversleep_model::names() {
+        let os = lab(machine).platform_id().os;
+        for record in runtimes().iter().filter(|record| record.system == os && record.evidence == Evidence::Published) {
+            let Some(version) = &record.from else { continue };
+            let lab = lab(machine).of_version(Some(version.clone()));
+            let (family, name) = (record.family().to_owned(), format!("{}@{}", record.names[0], record.family()));
+            let what = format!("{machine} {name} {version}");
+            let of_runtimes = lab.runs_none(&[family], Some(version));
+            let of_waits = lab.runtime_call(&name).map(|_| ());
+            let subject = Subject::Wait { name: name.clone(), request: Nanos::from_millis(1) };
+            let of_ask = ask(&lab, &Question { count: 1, ..Question::of(subject) }).map(|_| ());
+            match (&of_runtimes, &of_waits) {
+                (None, Ok(())) => {}
+                (Some(why), Err(of_waits)) => {
+                    let of_ask = of_ask.expect_err(&what).to_string();
+                    assert!(
+                        of_waits.starts_with(why) && of_ask.contains(of_waits),
+                        "{what}: {why} {of_waits} {of_ask}"
+                    );
+                    refused += 1;
+                }
+                _ => panic!("{what}: {of_runtimes:?} {of_waits:?}"),
+            }
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+#[test]
+fn a_span_of_more_than_32_bits_is_refused_or_becomes_another() {
+    let of = |machine: &str, text: &str| {
+        let question = Question { count: 1, ..Question::of(text.parse().unwrap_or_else(|error| panic!("{error}"))) };
+        ask(&lab(machine), &question)
+            .map_or_else(|error| error.to_string(), |answer| format!("{:.1}", answer.mean_ns() / 8.64e13))
+    };
+    for (machine, text, part) in [
+        ("windows-11", "Sleep(50d)", "Sleep takes 32 bits of milliseconds, 49.7 days at most"),
+        ("windows-11", "WaitForSingleObject(50d)", "takes 32 bits of milliseconds"),
+        ("windows-11", "Sleep(49d)", "49.0"),
+        ("linux-hz250", "poll(25d)", "takes 32 bits of milliseconds with a sign"),
+        ("linux-hz250", "epoll_wait(25d)", "takes 32 bits of milliseconds with a sign"),
+        ("linux-hz250", "usleep(2h)", "takes 32 bits of microseconds"),
+        ("macos-14-m1", "poll(25d)", "takes 32 bits of milliseconds with a sign"),
+        ("windows-11", "time.sleep@python-3.10(50d)", "raises OverflowError for 50 d"),
+        ("windows-11", "time.sleep(50d)", "50.0"),
+        ("windows-11", "thread::sleep@rust-1.70(50d)", "waits without end for 50 d"),
+        ("windows-11", "thread::sleep(50d)", "50.0"),
+        ("windows-8.1", "thread::sleep@rust-1.77(50d)", "waits without end for 50 d"),
+        ("windows-11", "setTimeout(25d)", "0.0"),
+        ("windows-11", "window.setTimeout(50d)", "0.3"),
+        ("windows-11", "parkNanos(1200h)", "0.3"),
+        ("windows-11", "Thread.sleep(1200h)", "50.0"),
+    ] {
+        assert!(of(machine, text).contains(part), "{machine} {text}: {}", of(machine, text));
+    }
+}
+
+#[test]
+fn older_windows_has_another_clock_end_the_timers_of_dotnet() {
+    let p50 = |machine: &str| {
+        let conditions = Conditions::as_found().with(RESOLUTION, Setting::Nanos(HELD));
+        let question = Question { count: 40, conditions, ..Question::of("Task.Delay(1)".parse().unwrap()) };
+        ask(&lab(machine), &question).unwrap_or_else(|error| panic!("{error}")).quantile_ns(0.5)
+    };
+    assert!(p50("windows-7") > 15e6 && p50("windows-8.1") < 2.1e6, "{} {}", p50("windows-7"), p50("windows-8.1"));
+    let (_, sentence) = sentence_of("windows-7", "Task.Delay", Nanos::from_millis(1));
+    assert!(!sentence.contains("wait until GetTickCount64 shows that it has passed"), "no other clock: {sentence}");
+}
+
+#[test]
+fn a_timer_with_a_period_has_it_in_the_mean() {
+    let lab = lab("windows-11");
+    let question = Question { count: 500, ..Question::of("new Timer(cb, null, 0, 20)".parse().unwrap()) };
+    let answer = ask(&lab, &question).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(answer.meaning(), crate::ask::Meaning::Lateness);
+    assert!(answer.mean_ns() < 16e6, "no deadline is later than the one before: {}", answer.mean_ns());
+    let once = Question { count: 50, ..Question::of("new Timer(cb, null, 20, -1)".parse().unwrap()) };
+    let once = ask(&lab, &once).unwrap_or_else(|error| panic!("{error}"));
+    assert!((31e6..32e6).contains(&once.mean_ns()), "{}", once.mean_ns());
 }
 
 fn run(machine: &str, command: CommandName, ids: &[ExperimentId], plan: Plan) -> ResultFile {

@@ -3,7 +3,7 @@
 use oversleep_record::Environment;
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::PlatformId;
-use oversleep_system::runtime_calls::{self, Host, Record, Version};
+use oversleep_system::runtime_calls::{self, Host, Record, Version, version_named};
 use oversleep_system::{Ability, NotASetting, Platform, SharedPlatform, Wait};
 
 use crate::catalogue::{self, Entry, Kind};
@@ -28,8 +28,8 @@ impl Laboratory {
         Laboratory { version, ..self }
     }
 
-    /// The name among waits of a runtime's call: `Thread.sleep@java-14-to-20`. Where the version that is meant doesn't run,
-    /// it is that of the newest one that does. `None` if no record is about such a call here.
+    /// The name among waits of a runtime's call: `Thread.sleep@java-14-to-20`. Without a version, it is that of the newest
+    /// one that runs here. `None` if no record is about such a call here.
     ///
     /// # Errors
     /// No record is about that version, and which versions the records are about; or about one that runs here.
@@ -42,25 +42,28 @@ impl Laboratory {
             return unknown.map_or(Ok(None), Err);
         };
         let host = Host::of(&*self.platform);
-        let call = name.split('@').next().unwrap_or(name);
-        let of_family = format!("{call}@{}", first.family());
-        let others = || runtime_calls::find(&own, &os, &of_family, None);
-        let runs = |all: Vec<&Record>| all.into_iter().find(|record| host.runs(record)).map(Record::wait_name);
-        let Some(name) = runs(found.clone()).or_else(|| runs(others())) else {
+        let runs = |record: &&&Record| {
+            let version = self.version.clone().or_else(|| version_named(name, record));
+            host.runs(record) && version.is_none_or(|version| host.lacks_for(record.family(), &version).is_none())
+        };
+        let Some(record) = found.iter().find(runs) else {
             return Err(records::runs_nowhere(&host, first));
         };
-        Ok(runtime_calls::wait(&*self.platform, &name).map(|call| call.info().name))
+        Ok(runtime_calls::wait(&*self.platform, &record.wait_name()).map(|call| call.info().name))
     }
 
     /// Why no version of those runtimes that a record is about runs here; with a version, why that one doesn't.
     pub fn runs_none(&self, families: &[String], version: Option<&Version>) -> Option<String> {
         let (os, host) = (self.platform.id().os, Host::of(&*self.platform));
         let is_too_new = |family: &String| {
-            let needs = host.lacks(&family.to_ascii_lowercase())?;
-            let mut records =
-                runtime_calls::all().iter().filter(|one| one.system == os && one.family() == needs.family);
-            let is_it = version.is_some_and(|version| needs.is_about(version));
-            (is_it || !records.any(|record| host.runs(record))).then_some(needs)
+            let family = family.to_ascii_lowercase();
+            let of_family = |one: &&Record| one.system == os && one.family() == family;
+            match version {
+                Some(version) => host.lacks_for(&family, version),
+                None => host
+                    .lacks(&family)
+                    .filter(|_| !runtime_calls::all().iter().filter(of_family).any(|record| host.runs(record))),
+            }
         };
         let needs: Option<Vec<_>> = families.iter().map(is_too_new).collect();
         let needs = needs.filter(|needs| !needs.is_empty())?;

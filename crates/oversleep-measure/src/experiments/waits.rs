@@ -54,7 +54,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_compared || is_plain_sleep);
         for requested in plan.requests_or(&own) {
             let mut amount = amount(plan, requested, shows_share);
-            if plan.depth == Depth::Normal && platform.time_is_virtual() && is_of_program(platform, info.name) {
+            let is_named = !plan.subjects.is_empty() || is_of_program(platform, info.name);
+            if plan.depth == Depth::Normal && platform.time_is_virtual() && is_named {
                 // A question has as many.
                 amount = Amount { count: runtime_calls::count(requested), time: Nanos::MAX, ..amount };
             }

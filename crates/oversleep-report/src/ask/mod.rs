@@ -221,8 +221,7 @@ impl Reply {
 
     /// What was tried, each with what it gave.
     fn tried(&self) -> String {
-        let help = |help: &Help| format!("{}: {}", help.what, duration(help.p50_ns));
-        self.helps.iter().map(help).collect::<Vec<_>>().join("; ")
+        self.helps.iter().map(Help::to_string).collect::<Vec<_>>().join("; ")
     }
 
     fn document(&self) -> Value {
@@ -248,7 +247,13 @@ impl Reply {
                     }
                 }
                 if !self.helps.is_empty() {
-                    let help = |help: &Help| json!({ "what": help.what, "p50_ns": help.p50_ns });
+                    let help = |help: &Help| {
+                        let mut said = json!({ "what": help.what, "p50_ns": help.p50_ns });
+                        if let Some(early) = help.early {
+                            said["early_ns"] = json!(early.0);
+                        }
+                        said
+                    };
                     document["helps"] = self.helps.iter().map(help).collect();
                 }
                 if let Some(why) = &self.nothing_helps {
@@ -327,7 +332,7 @@ mod tests {
 
     #[test]
     fn what_helps_stands_in_every_form_that_has_sentences() {
-        let help = Help { what: "slack 1 ns".to_owned(), p50_ns: 1_010_000.0 };
+        let help = Help { what: "slack 1 ns".to_owned(), p50_ns: 1_010_000.0, meaning: Meaning::Itself, early: None };
         let nothing = Reply { nothing_helps: Some("its clock does".to_owned()), ..reply() };
         assert_eq!(nothing.document()["nothing_helps"], "its clock does");
         assert_eq!(view(&[nothing]).summary, ["Nothing helps on linux-hz250: its clock does."]);

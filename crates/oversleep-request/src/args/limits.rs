@@ -13,7 +13,7 @@ use super::{AMOUNT, value};
 pub struct RequestArgs {
     /// Durations to request, like 300us,1ms [default: each experiment's own]
     ///
-    /// Write a number with ns, us, ms, s, min or h, up to 60s, or up to 60 days (1440h) with --on or --like, where no real
+    /// Write a number with ns, us, ms, s, min, h or d, up to 60s, or up to 60 days (60d) with --on or --like, where no real
     /// time passes. Repeat the option or separate durations with commas for several.
     #[arg(
         long,

@@ -42,6 +42,13 @@ fn numbered<'a>(found: &[&'a Record], version: &Version) -> Option<&'a str> {
     found.iter().find(has).map(|record| record.family())
 }
 
+/// The version that stands in a call's name, `Thread.sleep@java-17`, unless the name is one of that record's versions.
+pub fn version_named(name: &str, record: &Record) -> Option<Version> {
+    let (_, runtime) = name.split_once('@')?;
+    let version = runtime.strip_prefix(record.family())?.strip_prefix('-')?;
+    version.parse().ok().filter(|_| runtime != record.of_versions())
+}
+
 /// Whether a record is about `java`, or `java-17`.
 fn is_of(record: &Record, runtime: &str) -> bool {
     let rest = runtime.strip_prefix(record.family());

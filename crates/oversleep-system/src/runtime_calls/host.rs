@@ -71,11 +71,21 @@ impl Host {
         Host { os: os.to_owned(), version }
     }
 
+    /// Whether its system is known to be older than that version.
+    pub fn is_before(&self, version: &Version) -> bool {
+        self.version.as_ref().is_some_and(|own| own < version)
+    }
+
     /// What it lacks for the newest versions of that runtime: the oldest that it is too old for.
     pub fn lacks(&self, family: &str) -> Option<&'static Needs> {
         let version = self.version.as_ref()?;
         let is_too_old = |one: &&Needs| one.family == family && one.system == self.os && *version < one.least;
         known::needs().iter().filter(is_too_old).min_by(|one, other| one.from.cmp(&other.from))
+    }
+
+    /// What it lacks for that version of a runtime.
+    pub fn lacks_for(&self, family: &str, version: &Version) -> Option<&'static Needs> {
+        self.lacks(family).filter(|needs| needs.is_about(version))
     }
 
     /// Whether some version that the record is about runs there.

@@ -6,7 +6,7 @@ use oversleep_record::Nanos;
 use oversleep_record::series::Pace;
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Needs, Record, Version};
+use super::{Evidence, Limit, Needs, Record, Version};
 
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
@@ -33,6 +33,7 @@ static ALL: LazyLock<File> = LazyLock::new(|| {
         all.needs.extend(read.needs);
         all.alias.extend(read.alias);
         all.owner.extend(read.owner);
+        all.aside.extend(read.aside);
     }
     all.record.iter_mut().for_each(complete);
     all
@@ -59,6 +60,8 @@ struct File {
     alias: Vec<Alias>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     owner: Vec<Owner>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    aside: Vec<Aside>,
 }
 
 /// Another way to make a call.
@@ -69,6 +72,9 @@ pub struct Alias {
     pub names: Vec<String>,
     /// The call that it makes, by a name of that.
     pub call: String,
+    /// The call that it makes instead if its last argument says that it happens once, after the one before.
+    #[serde(default)]
+    pub once: Option<String>,
     /// The unit of a number, if it differs from that of the call.
     #[serde(default)]
     pub unit: Option<String>,
@@ -130,6 +136,9 @@ pub struct Call {
     /// Whether it is a function that the runtime alone can call.
     #[serde(default)]
     pub internal: bool,
+    /// Whether it takes a rate: a number is so many in a second.
+    #[serde(default)]
+    pub per_second: bool,
     /// Whether its span is the first of several arguments. That of other calls is the last one.
     #[serde(default)]
     pub span_first: bool,
@@ -147,6 +156,25 @@ pub struct Edge {
     /// What they do with a negative one.
     #[serde(default)]
     pub negative: Option<String>,
+    /// The longest span that they take in every version.
+    #[serde(default)]
+    pub longest: Option<Limit>,
+    /// Where that is said.
+    pub source: String,
+}
+
+/// How programs leave an event loop for a wait of its runtime.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aside {
+    /// The loop's own waits.
+    pub names: Vec<String>,
+    /// The call that another thread makes.
+    pub call: String,
+    /// How it is made, and what its figure lacks, as a clause after the call.
+    pub how: String,
+    /// The first version that can.
+    pub from: Version,
     /// Where that is said.
     pub source: String,
 }
@@ -197,9 +225,21 @@ pub fn tricks() -> &'static [Trick] {
     &ALL.trick
 }
 
-/// What is known of spans that are no waits.
-pub fn edges() -> &'static [Edge] {
+/// What is known of spans that are no waits for calls of that name, `Thread.sleep@java-17` too.
+pub fn edge(name: &str) -> Option<&'static Edge> {
+    let plain = name.split('@').next().unwrap_or(name);
+    ALL.edge.iter().find(|edge| edge.names.iter().any(|known| known == plain))
+}
+
+/// All that is known of spans that are no waits.
+#[cfg(test)]
+pub(super) fn edges() -> &'static [Edge] {
     &ALL.edge
+}
+
+/// How programs leave an event loop for a wait instead of its call of that name.
+pub fn aside(name: &str) -> Option<&'static Aside> {
+    ALL.aside.iter().find(|aside| aside.names.iter().any(|known| known == name))
 }
 
 /// What runtimes need of systems.

@@ -18,13 +18,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Clock, Platform};
 
-pub use find::{behind, find, systems, versions, versions_together};
+pub use find::{behind, find, systems, version_named, versions, versions_together};
 pub use host::{Host, Needs};
 pub use known::{
-    Alias, Call, Edge, Thread, Trick, aliases, all, call, can_call_library, count, document, edges, families,
-    is_at_fixed_rate, is_method, is_package, names, namesake, pace, read, tricks,
+    Alias, Aside, Call, Edge, Thread, Trick, aliases, all, aside, call, can_call_library, count, document, edge,
+    families, is_at_fixed_rate, is_method, is_package, names, namesake, pace, read, tricks,
 };
-pub use limits::{Counts, Limit};
+pub use limits::{Counts, Limit, Wraps};
 pub use passes::Passes;
 pub use rule::Rule;
 pub use version::{Version, VersionError};
@@ -87,6 +87,9 @@ pub struct Record {
     /// When it is due by that clock.
     #[serde(default, skip_serializing_if = "Counts::is_rounded")]
     pub counts: Counts,
+    /// What decides instead on older systems.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_older: Option<OnOlder>,
     /// What decides instead where that clock, a counter, is slow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with_slow_counter: Option<SlowCounter>,
@@ -120,6 +123,19 @@ pub struct Otherwise {
     /// The clock that then decides whether its time is up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_by: Option<String>,
+    /// The longest span that it then takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest: Option<Limit>,
+}
+
+/// What decides whether a call's time is up on older systems.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnOlder {
+    /// The oldest version of the system on which it does not, as a machine states it: the build of Windows.
+    pub before: Version,
+    /// The clock that decides there.
+    pub due_by: String,
 }
 
 /// What decides whether a call's time is up where a counter is slow.
@@ -252,10 +268,19 @@ impl Record {
         format!("{}-{versions}", self.family())
     }
 
-    /// How it refuses that request, if it does.
-    pub fn refuses(&self, requested: Nanos) -> Option<&str> {
+    /// The longest span that it takes, on a machine without its first wait or on others: its own, or that of all calls of
+    /// its name.
+    fn longest_of(&self, is_otherwise: bool) -> Option<&Limit> {
+        let otherwise = self.otherwise.as_ref().filter(|_| is_otherwise).and_then(|other| other.longest.as_ref());
+        let of_all = || self.names.iter().find_map(|name| edge(name)?.longest.as_ref());
+        otherwise.or(self.longest.as_ref()).or_else(of_all)
+    }
+
+    /// How it refuses that request, if it does, on a machine without its first wait or on others.
+    pub fn refuses(&self, requested: Nanos, is_otherwise: bool) -> Option<&str> {
         let too_short = self.shortest.as_ref().filter(|limit| requested < Nanos::from_millis(limit.ms));
-        let too_long = self.longest.as_ref().filter(|limit| requested >= Nanos::from_millis(limit.ms + 1));
+        let longest = self.longest_of(is_otherwise);
+        let too_long = longest.filter(|limit| requested >= Nanos::from_millis(limit.ms + 1));
         too_short.or(too_long)?.refused.as_deref()
     }
 
@@ -284,24 +309,24 @@ impl Record {
     /// The clock that decides on that platform whether its time is up, if that is not what ends its wait. Where its
     /// first wait is missing, it may be another one.
     pub fn due_by<'a>(&self, platform: &'a dyn Platform, is_otherwise: bool) -> Option<&'a dyn Clock> {
-        let clock = platform.clock(self.due_clock(is_otherwise)?)?;
-        let is_slow = |slow: &&SlowCounter| clock.stated_frequency_hz().is_some_and(|hz| hz < slow.below_hz);
-        match self.with_slow_counter.as_ref().filter(is_slow) {
-            Some(slow) => platform.clock(&slow.due_by),
-            None => Some(clock),
-        }
+        let hz = |clock: &str| platform.clock(clock)?.stated_frequency_hz();
+        platform.clock(self.due_clock(is_otherwise, &Host::of(platform), hz)?)
     }
 
-    /// Registry name of that clock, unless it is too slow a counter.
-    pub fn due_clock(&self, is_otherwise: bool) -> Option<&str> {
+    /// Registry name of that clock, on a machine whose counters have that frequency.
+    pub fn due_clock(&self, is_otherwise: bool, host: &Host, hz: impl Fn(&str) -> Option<u64>) -> Option<&str> {
         let other = self.otherwise.as_ref().filter(|_| is_otherwise).and_then(|other| other.due_by.as_deref());
-        other.or(self.due_by.as_deref())
+        let usual = other.or(self.due_by.as_deref())?;
+        let is_slow = |slow: &&SlowCounter| hz(usual).is_some_and(|hz| hz < slow.below_hz);
+        let older = self.on_older.as_ref().filter(|older| host.is_before(&older.before)).map(|older| &*older.due_by);
+        Some(older.or(self.with_slow_counter.as_ref().filter(is_slow).map(|slow| &*slow.due_by)).unwrap_or(usual))
     }
 
     /// What it passes on, on a machine that has those waits.
     pub fn passes(&self, has: impl Fn(&str) -> bool) -> Passes<'_> {
+        let is_otherwise = self.otherwise.is_some() && !has(&self.wait);
         let (wait, rounds) = match &self.otherwise {
-            Some(otherwise) if !has(&self.wait) => (&otherwise.wait, otherwise.rounds),
+            Some(otherwise) if is_otherwise => (&otherwise.wait, otherwise.rounds),
             _ => (&self.wait, self.rounds),
         };
         let holds = match self.holds {
@@ -309,8 +334,7 @@ impl Record {
             holds => holds,
         };
         let [least, grid, long_grid] = [self.least_ms, self.grid_ms, self.long_grid_ms].map(Nanos::from_millis);
-        let beyond =
-            self.longest.as_ref().and_then(|longest| Some([longest.ms, longest.becomes_ms?].map(Nanos::from_millis)));
+        let beyond = self.longest_of(is_otherwise).and_then(Limit::beyond);
         Passes { wait, rounds, beyond, least, grid, long_grid, holds, again: None, rest: rounds }
     }
 }

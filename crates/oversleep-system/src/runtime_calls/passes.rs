@@ -2,6 +2,7 @@
 
 use oversleep_record::Nanos;
 
+use super::limits::Beyond;
 use super::{Counts, HELD, Holds, Rule};
 
 /// What a call passes on, and to which wait.
@@ -11,7 +12,7 @@ pub struct Passes<'a> {
     pub wait: &'a str,
     /// How it rounds.
     pub rounds: Rule,
-    pub(super) beyond: Option<[Nanos; 2]>,
+    pub(super) beyond: Option<(Nanos, Beyond)>,
     pub(super) least: Nanos,
     pub(super) grid: Nanos,
     pub(super) long_grid: Nanos,
@@ -76,7 +77,9 @@ impl Passes<'_> {
     /// What the call that is made `now` passes on.
     pub fn span(&self, requested: Nanos, now: Nanos) -> Nanos {
         let span = match self.beyond {
-            Some([longest, becomes]) if requested > longest => becomes,
+            Some((longest, beyond)) if requested >= longest + Nanos::from_millis(1) => {
+                beyond.span(requested).max(self.least)
+            }
             _ => self.rounds.passed(requested, now).max(self.least),
         };
         let is_long = self.long_grid > Nanos::ZERO && span >= self.grid;

@@ -25,6 +25,9 @@ pub enum Rule {
     /// The nearest whole millisecond.
     #[serde(rename = "nearest")]
     RoundsToNearest,
+    /// The same, but at least one millisecond.
+    #[serde(rename = "nearest-at-least-one")]
+    RoundsToNearestAtLeastOne,
     /// The deadline is rounded up to a grid of milliseconds that began at another time, and the call counts from the
     /// grid's last one: up to one more passes.
     #[serde(rename = "up-to-grid")]
@@ -33,19 +36,28 @@ pub enum Rule {
 
 impl Rule {
     /// The rules with a constant remainder, simplest first.
-    pub const STEADY: [Rule; 5] =
-        [Rule::Exact, Rule::Truncates, Rule::TruncatesToAtLeastOne, Rule::RoundsUp, Rule::RoundsToNearest];
+    pub const STEADY: [Rule; 6] = [
+        Rule::Exact,
+        Rule::Truncates,
+        Rule::TruncatesToAtLeastOne,
+        Rule::RoundsUp,
+        Rule::RoundsToNearest,
+        Rule::RoundsToNearestAtLeastOne,
+    ];
 
     /// The request after rounding. On a grid, it is the span of a request that begins on it.
     pub fn rounded(self, requested: Nanos) -> Nanos {
         let ns = requested.0;
         let floor = ns / MILLISECOND * MILLISECOND;
+        let nearest = (ns + MILLISECOND / 2) / MILLISECOND * MILLISECOND;
         Nanos(match self {
             Rule::Exact => ns,
             Rule::Truncates => floor,
             Rule::TruncatesToAtLeastOne => floor.max(MILLISECOND),
             Rule::RoundsUp | Rule::RoundsUpToGrid => floor + if ns > floor { MILLISECOND } else { 0 },
-            Rule::RoundsToNearest => (ns + MILLISECOND / 2) / MILLISECOND * MILLISECOND,
+            Rule::RoundsToNearest => nearest,
+            Rule::RoundsToNearestAtLeastOne if ns > 0 => nearest.max(MILLISECOND),
+            Rule::RoundsToNearestAtLeastOne => 0,
         })
     }
 
@@ -63,6 +75,7 @@ impl Rule {
             Rule::TruncatesToAtLeastOne => ", rounded down to whole milliseconds, at least one",
             Rule::Truncates => ", rounded down to whole milliseconds",
             Rule::RoundsToNearest => ", rounded to the nearest millisecond",
+            Rule::RoundsToNearestAtLeastOne => ", rounded to the nearest millisecond, at least one",
             Rule::RoundsUpToGrid => ", its deadline rounded up to a grid of milliseconds, which adds up to one more",
         }
     }
@@ -76,6 +89,7 @@ impl fmt::Display for Rule {
             Rule::TruncatesToAtLeastOne => "truncates to ms, at least 1 ms",
             Rule::RoundsUp => "rounds up to ms",
             Rule::RoundsToNearest => "rounds to the nearest ms",
+            Rule::RoundsToNearestAtLeastOne => "rounds to the nearest ms, at least 1 ms",
             Rule::RoundsUpToGrid => "rounds up to ms, and up to 1 ms more",
         })
     }
@@ -84,6 +98,14 @@ impl fmt::Display for Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_less_than_half_a_millisecond_may_still_be_one() {
+        let rounded = |rule: Rule| [0, 1, 499_999, 500_000, 1_499_999, 1_500_000].map(|ns| rule.rounded(Nanos(ns)).0);
+        let millis = |all: [i64; 6]| all.map(|ms| ms * MILLISECOND);
+        assert_eq!(rounded(Rule::RoundsToNearest), millis([0, 0, 0, 1, 1, 2]));
+        assert_eq!(rounded(Rule::RoundsToNearestAtLeastOne), millis([0, 1, 1, 1, 1, 2]));
+    }
 
     #[test]
     fn a_grid_adds_what_has_passed_of_its_millisecond() {

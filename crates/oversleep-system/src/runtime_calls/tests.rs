@@ -22,8 +22,9 @@ fn each_record_names_waits_that_exist_and_is_told_from_all_others() {
         }
         let slow = record.with_slow_counter.as_ref().map(|slow| &slow.due_by);
         let otherwise = record.otherwise.as_ref().and_then(|other| other.due_by.as_ref());
-        let clocks =
-            record.due_by.iter().chain(otherwise).chain(slow).chain(record.own_clock.as_ref().map(|own| &own.clock));
+        let older = record.on_older.as_ref().map(|older| &older.due_by);
+        let own = record.own_clock.as_ref().map(|own| &own.clock);
+        let clocks = record.due_by.iter().chain(otherwise).chain(slow).chain(older).chain(own);
         for clock in clocks {
             assert!(crate::clocks::of(&record.system).iter().any(|info| info.name == clock), "{id}: no clock {clock}");
         }
@@ -83,7 +84,7 @@ fn a_version_decides_which_record_answers() {
     assert_ne!(id("Thread.sleep", "25"), Some("R05"));
     assert_eq!(id("Thread.sleep", "6"), None, "no source says what it did");
     assert_eq!(id("asyncio.sleep", "2.7"), None);
-    assert_eq!([id("Thread.sleep", "1.8.0_392"), id("Thread.sleep", "jdk-17.0.9")], [Some("R05"); 2]);
+    assert_eq!([id("Thread.sleep", "1.8.0_392"), id("Thread.sleep", "jdk-17.0.9")], [Some("R286"), Some("R05")]);
     for (version, is_known) in
         [("net8.0", true), (".NET 6", true), ("netcoreapp3.1", false), ("net48", false), ("4.8", false)]
     {
@@ -102,14 +103,18 @@ fn a_call_holds_what_its_record_says_of_the_span_that_it_passes() {
     let passes = record.passes(|_| true);
     let ms = Nanos::from_millis;
     assert_eq!([1, 10, 15].map(|span| passes.holds(ms(span))), [Some(HELD), None, Some(HELD)]);
-    let limited = Passes { beyond: Some([ms(100), ms(1)]), ..passes };
+    let limited = Passes { beyond: Some((ms(100), limits::Beyond::Becomes(ms(1)))), ..passes };
     assert_eq!([100, 101].map(|span| limited.span(ms(span), Nanos::ZERO)), [ms(100), ms(1)]);
 }
 
 #[test]
 fn the_name_of_a_record_says_its_versions() {
     let name = |id: &str| all().iter().find(|record| record.id == id).expect(id).wait_name();
-    assert_eq!(name("R05"), "Thread.sleep@java-8-to-20");
+    assert_eq!(name("R05"), "Thread.sleep@java-13-to-20");
+    assert_eq!(name("R286"), "Thread.sleep@java-8-to-11");
+    let named = |typed: &str, id: &str| version_named(typed, all().iter().find(|record| record.id == id).expect(id));
+    assert_eq!(named("Thread.sleep@java-17", "R05"), "17".parse().ok());
+    assert_eq!(["Thread.sleep@java-13-to-20", "Thread.sleep"].map(|typed| named(typed, "R05")), [None, None]);
     assert_eq!(name("R25"), "Thread.sleep@java-21-and-later");
     assert_eq!(name("R135"), "time.sleep@python-3.9");
     assert_eq!(name("R66"), "time.Sleep@go-1.16-to-1.22");
@@ -126,11 +131,11 @@ fn the_name_of_a_record_says_its_versions() {
 fn a_record_that_waits_again_names_the_clock_by_which_it_does() {
     let says = |record: &&Record| record.system == "windows" && record.note.contains(" again ");
     for record in all().iter().filter(says) {
-        assert!(record.due_clock(false).is_some(), "{}: {}", record.id, record.note);
+        assert!(record.due_by.is_some(), "{}: {}", record.id, record.note);
     }
     let counted = |counts: Counts| counts.passed(Nanos(1_900_000), Nanos(3_100_000)).0;
-    let all = [Counts::Exactly, Counts::MillisecondsShown];
-    assert_eq!(all.map(counted), [1_200_000, 2_000_000]);
+    let all = [Counts::Exactly, Counts::MillisecondsShown, Counts::MillisecondsOfEach];
+    assert_eq!(all.map(counted), [1_200_000, 2_000_000, 1_000_000]);
     let passes = Passes::rounding(Rule::TruncatesToAtLeastOne);
     let due = |counts| passes.due(counts, Nanos(1_900_000), Nanos::ZERO).0;
     assert_eq!([Counts::Rounded, Counts::Exactly].map(due), [1_000_000, 1_900_000]);
@@ -139,19 +144,78 @@ fn a_record_that_waits_again_names_the_clock_by_which_it_does() {
 }
 
 #[test]
+fn an_older_system_may_have_another_clock_decide() {
+    let of = |id: &str, build| {
+        let record = all().iter().find(|record| record.id == id).expect(id);
+        let host = host("windows", FactName::OsBuild, FactValue::Integer(build));
+        record.due_clock(false, &host, |_| None)
+    };
+    for id in ["R46", "R50", "R53"] {
+        assert_eq!(
+            [7_601, 9_600].map(|build| of(id, build)),
+            [Some("get-tick-count-64"), Some("unbiased-interrupt-time")]
+        );
+    }
+    assert_eq!(of("R19", 7_601), Some("qpc"));
+}
+
+#[test]
 fn a_span_that_a_call_does_not_take_is_refused() {
     let refuses = |id: &str, ms: i64| {
         let record = all().iter().find(|record| record.id == id).expect(id);
-        record.refuses(Nanos::from_millis(ms)).is_some()
+        record.refuses(Nanos::from_millis(ms), false).is_some()
     };
     let day = 86_400_000;
     assert_eq!([24, 25].map(|days| refuses("R07", days * day)), [false, true]);
     assert_eq!([25, 49, 50].map(|days| refuses("R50", days * day)), [false, false, true]);
     let record = all().iter().find(|record| record.id == "R50").expect("PeriodicTimer");
-    assert_eq!(record.refuses(Nanos(999_999)), Some("throws ArgumentOutOfRangeException"));
+    assert_eq!(record.refuses(Nanos(999_999), false), Some("throws ArgumentOutOfRangeException"));
     assert!(!refuses("R50", 1) && !refuses("R19", 30 * day), "setTimeout takes it as 1 ms");
-    for limit in all().iter().flat_map(|record| record.shortest.iter().chain(&record.longest)) {
-        assert!(limit.becomes_ms.is_some() != limit.refused.is_some(), "{limit:?}");
+    let own = all().iter().flat_map(|record| record.shortest.iter().chain(&record.longest));
+    let otherwise = all().iter().filter_map(|record| record.otherwise.as_ref()?.longest.as_ref());
+    for limit in own.chain(otherwise).chain(known::edges().iter().filter_map(|edge| edge.longest.as_ref())) {
+        let says = [limit.becomes_ms.is_some(), limit.refused.is_some(), limit.wraps.is_some()];
+        assert_eq!(says.into_iter().filter(|says| *says).count(), 1, "{limit:?}");
+    }
+    // A sleep by a high-resolution timer counts in 64 bits, and one without in 32.
+    let record = all().iter().find(|record| record.id == "R86").expect("Rust's sleep");
+    assert_eq!([false, true].map(|is| record.refuses(Nanos::from_millis(50 * day), is).is_some()), [false, true]);
+}
+
+#[test]
+fn a_span_of_more_than_32_bits_may_lose_the_others() {
+    let span = |id: &str, days: i64| {
+        let record = all().iter().find(|record| record.id == id).expect(id);
+        record.passes(|_| true).span(Nanos::from_millis(days * 86_400_000), Nanos::ZERO)
+    };
+    let left = Nanos::from_millis(50 * 86_400_000 - (1 << 32));
+    assert_eq!([49, 50].map(|days| span("R01", days)), [Nanos::from_millis(49 * 86_400_000), left], "parkNanos");
+    let of_browser = [24, 25, 50].map(|days| span("R131", days));
+    assert_eq!(of_browser, [Nanos::from_millis(24 * 86_400_000), Nanos::ZERO, left], "window.setTimeout");
+    assert_eq!(span("R132", 25), Nanos::from_millis(4), "a nested one waits that at least");
+}
+
+/// Waits whose argument holds so many milliseconds at most say so wherever a record passes a span on as it is.
+#[test]
+fn a_call_of_32_bits_says_what_it_makes_of_more() {
+    // These wait for a longer span in pieces.
+    const LOOPS: [&str; 4] = ["go", "tokio", "erlang", "async-io"];
+    const PIECES: [&str; 6] = [
+        "Thread.sleep",
+        "Object.wait",
+        "asyncio.sleep",
+        "asyncio.wait_for",
+        "uv_timer_start",
+        "condition_variable.wait_for",
+    ];
+    let waits_again = |record: &Record| {
+        record.due_by.is_some() || LOOPS.contains(&record.family()) || PIECES.contains(&record.names[0].as_str())
+    };
+    let is_short = |record: &Record| {
+        waits::of(&record.system).iter().any(|info| info.name == record.wait && info.longest.is_some())
+    };
+    for record in all().iter().filter(|record| is_short(record) && !waits_again(record)) {
+        assert!(record.longest_of(false).is_some(), "{} {} of {}", record.id, record.names[0], record.wait);
     }
 }
 
@@ -182,7 +246,7 @@ fn a_version_that_needs_a_newer_system_does_not_run_on_an_older_one() {
     let macos = |name: &str| host("macos", FactName::OsName, FactValue::Text(name.to_owned()));
     let from = |host: &Host, family: &str| Some(host.lacks(family)?.from.as_ref()?.to_string());
     for (build, go, python, dotnet) in [
-        (2_600, Some("1.11"), Some("3.5"), Some("8")),
+        (2_600, Some("1.11"), Some("3.5"), Some("3")),
         (7_601, Some("1.21"), Some("3.9"), Some("8")),
         (9_600, Some("1.21"), Some("3.13"), Some("8")),
         (18_363, None, None, None),
@@ -193,6 +257,11 @@ fn a_version_that_needs_a_newer_system_does_not_run_on_an_older_one() {
     assert_eq!(from(&macos("OS X 10.11"), "go").as_deref(), Some("1.21"));
     assert_eq!(from(&macos("macOS 11.7"), "go").as_deref(), Some("1.25"));
     assert_eq!(from(&macos("macOS 14.4.1"), "go"), None);
+    for (family, least) in [("java", "22"), ("python", "3.13"), ("node", "14"), ("dotnet", "3.1")] {
+        assert_eq!(from(&macos("macOS 10.12"), family).as_deref(), Some(least), "{family}");
+    }
+    let lacks = |version: &str| macos("macOS 10.12").lacks_for("java", &version.parse().expect(version)).is_some();
+    assert_eq!(["17", "21.0.2", "22", "25"].map(lacks), [false, false, true, true]);
     assert!(windows(7_601).lacks("chromium").is_some_and(|needs| needs.from.is_none()));
     let runs = |build, id: &str| windows(build).runs(all().iter().find(|record| record.id == id).expect(id));
     assert_eq!([runs(7_601, "R13"), runs(7_601, "R66"), runs(2_600, "R66")], [false, true, false]);
@@ -219,7 +288,7 @@ fn versions_of_one_call_are_said_together() {
         let records: Vec<&Record> = find(&[], os, name, None);
         versions_together(&records.into_iter().filter(|one| one.evidence == Evidence::Published).collect::<Vec<_>>())
     };
-    assert_eq!(of("Thread.sleep@java", "windows"), "8 and later");
+    assert_eq!(of("Thread.sleep@java", "windows"), "13 and later, 8 to 11");
     assert_eq!(of("virtual.Thread.sleep", "windows"), "24 and later, 21");
     assert_eq!(of("asyncio.sleep", "windows"), "3.13, 3.5 to 3.11");
 }

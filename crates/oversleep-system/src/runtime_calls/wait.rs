@@ -44,7 +44,7 @@ impl CallWait {
         let call: &'static str = format!("{} of {} {}", record.names[0], record.runtime, record.versions).leak();
         let granularity = match record.rounds {
             Rule::Exact => Granularity::NANOSECOND,
-            Rule::RoundsUp | Rule::RoundsUpToGrid => Granularity::MILLISECOND,
+            Rule::RoundsUp | Rule::RoundsUpToGrid | Rule::RoundsToNearestAtLeastOne => Granularity::MILLISECOND,
             Rule::TruncatesToAtLeastOne => Granularity::MILLISECOND_DOWN,
             Rule::Truncates | Rule::RoundsToNearest => {
                 Granularity { is_a_step_at_least: false, ..Granularity::MILLISECOND_DOWN }
@@ -74,6 +74,11 @@ impl CallWait {
         self.record.passes(|name| is_there(platform, name))
     }
 
+    /// How it refuses that request on that platform, if it does: `throws ArgumentOutOfRangeException`.
+    pub fn refused(&self, platform: &SharedPlatform, requested: Nanos) -> Option<&str> {
+        self.record.refuses(requested, self.passes(platform).wait != self.record.wait)
+    }
+
     /// The clock by which it decides on that platform whether it waits again.
     pub fn due_by<'a>(&self, platform: &'a SharedPlatform) -> Option<&'a dyn Clock> {
         self.record.due_by(&**platform, self.passes(platform).wait != self.record.wait)
@@ -90,6 +95,10 @@ impl Wait for CallWait {
         &self.info
     }
 
+    fn refuses(&self, platform: &SharedPlatform, requested: Nanos) -> Option<String> {
+        Some(format!("{} {}", self.record.names[0], self.refused(platform, requested)?))
+    }
+
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
         let record = self.record.clone();
         let wait = self.passes(platform).wait.to_owned();
@@ -97,8 +106,9 @@ impl Wait for CallWait {
         let is_otherwise = wait != record.wait;
         let always = self.passes(platform).always_holds().then(|| platform.tunable(RESOLUTION)).flatten();
         let _held = always.and_then(|tunable| tunable.apply(&Setting::Nanos(HELD)).1);
+        let due_clock = record.due_by(&**platform, is_otherwise).map(|clock| clock.info().name);
         let (platform, has_high_resolution) = (Arc::clone(platform), is_there(platform, HIGH_RESOLUTION));
-        Ok(Box::new(CallWaiter { platform, record, is_otherwise, has_high_resolution, beneath, _held }))
+        Ok(Box::new(CallWaiter { platform, record, is_otherwise, has_high_resolution, due_clock, beneath, _held }))
     }
 }
 
@@ -107,6 +117,8 @@ struct CallWaiter {
     record: Record,
     is_otherwise: bool,
     has_high_resolution: bool,
+    /// Registry name of the clock by which it decides whether it waits again.
+    due_clock: Option<&'static str>,
     beneath: Box<dyn Waiter>,
     /// What its library holds all the time.
     _held: Option<Box<dyn Restore>>,
@@ -128,7 +140,7 @@ impl Waiter for CallWaiter {
             let tunable = self.platform.tunable(RESOLUTION)?;
             tunable.apply(&Setting::Nanos(period)).1
         });
-        let due_by = self.record.due_by(&*self.platform, self.is_otherwise);
+        let due_by = self.due_clock.and_then(|clock| self.platform.clock(clock));
         let due = passes.due(self.record.counts, target.remaining, now);
         let hz = due_by.and_then(Clock::stated_frequency_hz).unwrap_or(1).max(1);
         let shown = || due_by.map(Clock::read);

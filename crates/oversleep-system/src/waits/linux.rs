@@ -2,7 +2,7 @@
 
 use super::library::SLEEP_UNTIL;
 use crate::catalogue::{entry, man7};
-use crate::{Family, Granularity, SlackRule, Takes, WaitInfo, ZeroMeans};
+use crate::{Family, Granularity, Longest, SlackRule, Takes, WaitInfo, ZeroMeans};
 
 const SLEEPS: WaitInfo = WaitInfo { zero: ZeroMeans::SleepsShortest, slack: SlackRule::ThreadSlack, ..WaitInfo::BLANK };
 const POLLS: WaitInfo = WaitInfo { family: Family::Poll, slack: SlackRule::ThreadSlackOrShare, ..WaitInfo::BLANK };
@@ -23,7 +23,8 @@ pub const LINUX: &[WaitInfo] = &[
     "The call for periodic work: real-time loops, audio engines and cyclictest use it. The deadline stays where it \
      is even if the previous wait was late. If the deadline passed less than the slack ago, the call still sleeps \
      for the rest of the slack." },
-    entry! { SLEEPS: "usleep" => "usleep", granularity: Granularity::MICROSECOND, since: "Linux 2.0",
+    entry! { SLEEPS: "usleep" => "usleep", granularity: Granularity::MICROSECOND, longest: Some(Longest::U32Micros),
+    since: "Linux 2.0",
     page: man7!("3/usleep.3"),
     "nanosleep in whole microseconds, for old C code and shell-like tools. POSIX removed it in 2008 and lets it \
      reject a second or more; Linux accepts up to 71 minutes." },
@@ -38,14 +39,16 @@ pub const LINUX: &[WaitInfo] = &[
     entry! { POLLS: "pselect" => "pselect(0, NULL, NULL, NULL, timeout, NULL)", since: "Linux 2.6.16",
     page: man7!("2/pselect.2"),
     "select in nanoseconds, with a signal mask. The unit is finer; the slack is the same as select's." },
-    entry! { POLLS: "poll" => "poll(NULL, 0, timeout)", granularity: Granularity::MILLISECOND, since: "Linux 2.2",
+    entry! { POLLS: "poll" => "poll(NULL, 0, timeout)", granularity: Granularity::MILLISECOND,
+    longest: Some(Longest::I32Millis), since: "Linux 2.2",
     page: man7!("2/poll.2"),
     "Event loops and network code use it everywhere. It counts in whole milliseconds, so 300 µs becomes 1 ms. The \
      slack is the same as select's." },
     entry! { POLLS: "ppoll" => "ppoll(NULL, 0, timeout, NULL)", since: "Linux 2.6.16", page: man7!("2/ppoll.2"),
     "poll in nanoseconds, with a signal mask: use it where poll's millisecond is too coarse. The slack is the same \
      as select's." },
-    entry! { POLLS: "epoll-wait" => "epoll_wait", granularity: Granularity::MILLISECOND, since: "Linux 2.6",
+    entry! { POLLS: "epoll-wait" => "epoll_wait", granularity: Granularity::MILLISECOND,
+    longest: Some(Longest::I32Millis), since: "Linux 2.6",
     page: man7!("2/epoll_wait.2"),
     "libuv, Netty, nginx, tokio and most servers wait with it, so their timers count in whole milliseconds too. \
      The slack is the same as select's." },

@@ -6,7 +6,7 @@
 
 use super::library::SLEEP_UNTIL;
 use crate::catalogue::{archive, entry, man};
-use crate::{Family, Granularity, SlackRule, Takes, WaitInfo, ZeroMeans};
+use crate::{Family, Granularity, Longest, SlackRule, Takes, WaitInfo, ZeroMeans};
 
 const SLEEPS: WaitInfo = WaitInfo { slack: SlackRule::ClassShare, ..WaitInfo::BLANK };
 const POLLS: WaitInfo = WaitInfo { family: Family::Poll, ..SLEEPS };
@@ -29,7 +29,8 @@ pub const MACOS: &[WaitInfo] = &[
     page: archive!("technotes/tn2169/_index.html"),
     "The call for periodic work: its deadline on mach_absolute_time stays where it is even if the previous wait \
      was late. The kernel coalesces it like any other wait unless the thread is a real-time one (TN2169)." },
-    entry! { SLEEPS: "usleep" => "usleep", granularity: Granularity::MICROSECOND, since: "Mac OS X 10.0",
+    entry! { SLEEPS: "usleep" => "usleep", granularity: Granularity::MICROSECOND, longest: Some(Longest::U32Micros),
+    since: "Mac OS X 10.0",
     page: man!("3/usleep.3"),
     "nanosleep in whole microseconds, at most 71 minutes, for old C code and shell-like tools." },
     entry! { SLEEPS: "thread-sleep" => "std::thread::sleep", since: "Mac OS X 10.0",
@@ -42,7 +43,8 @@ pub const MACOS: &[WaitInfo] = &[
     entry! { POLLS: "pselect" => "pselect(0, NULL, NULL, NULL, timeout, NULL)", since: "Mac OS X 10.5",
     page: man!("2/select.2"),
     "select in nanoseconds, with a signal mask." },
-    entry! { POLLS: "poll" => "poll(NULL, 0, timeout)", slack: SlackRule::KernelShare, granularity: Granularity::MILLISECOND, since: "Mac OS X 10.3",
+    entry! { POLLS: "poll" => "poll(NULL, 0, timeout)", slack: SlackRule::KernelShare,
+    granularity: Granularity::MILLISECOND, longest: Some(Longest::I32Millis), since: "Mac OS X 10.3",
     page: man!("2/poll.2"),
     "Event loops and network code use it everywhere. It counts in whole milliseconds, so 300 µs becomes 1 ms. The \
      kernel waits on its own account, so the thread's tier doesn't matter (kqueue_scan in XNU)." },

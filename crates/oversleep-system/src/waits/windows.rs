@@ -2,19 +2,20 @@
 
 use super::library::SLEEP_UNTIL;
 use crate::catalogue::{entry, win32};
-use crate::{Family, Granularity, SlackRule, Takes, WaitInfo, ZeroMeans};
+use crate::{Family, Granularity, Longest, SlackRule, Takes, WaitInfo, ZeroMeans};
 
 /// In whole milliseconds, to the next timer interrupt.
 const LOCKS: WaitInfo = WaitInfo {
     family: Family::Lock,
     granularity: Granularity::MILLISECOND,
+    longest: Some(Longest::U32Millis),
     slack: SlackRule::TimerResolution,
     ..WaitInfo::BLANK
 };
 const SLEEPS: WaitInfo = WaitInfo { family: Family::Sleep, zero: ZeroMeans::Yields, ..LOCKS };
 const POLLS: WaitInfo = WaitInfo { family: Family::Poll, ..LOCKS };
 const MILLISECOND_TIMERS: WaitInfo = WaitInfo { family: Family::Timer, ..LOCKS };
-const TIMERS: WaitInfo = WaitInfo { granularity: Granularity::HUNDRED_NS, ..MILLISECOND_TIMERS };
+const TIMERS: WaitInfo = WaitInfo { granularity: Granularity::HUNDRED_NS, longest: None, ..MILLISECOND_TIMERS };
 const YIELDS: WaitInfo = WaitInfo {
     family: Family::Yield,
     takes: Takes::Nothing,
@@ -32,7 +33,7 @@ pub const WINDOWS: &[WaitInfo] = &[
     page: win32!("api/synchapi/nf-synchapi-sleepex"),
     "Sleep for programs with completion routines: an asynchronous call queued to the thread runs during the sleep \
      and ends it. Otherwise it behaves like Sleep." },
-    entry! { SLEEPS: "nt-delay-execution" => "NtDelayExecution", granularity: Granularity::HUNDRED_NS,
+    entry! { SLEEPS: "nt-delay-execution" => "NtDelayExecution", granularity: Granularity::HUNDRED_NS, longest: None,
     since: "Windows XP",
     page: "https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kedelayexecutionthread",
     "Sleep ends in it. Microsoft documents the kernel's name for it, not this one. Its unit of 100 ns makes no \
@@ -40,7 +41,7 @@ pub const WINDOWS: &[WaitInfo] = &[
      0.5 ms." },
     entry! { SLEEPS: "thread-sleep" => "std::thread::sleep",
     granularity: Granularity { rounds_up: false, is_a_step_at_least: false, ..Granularity::HUNDRED_NS },
-    slack: SlackRule::None,
+    slack: SlackRule::None, longest: None,
     since: "Windows XP", page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
     "Rust's sleep. It uses a high-resolution waitable timer if there is one (Windows 10 1803), whatever the timer \
      resolution; the standard library drops any remainder below 100 ns. It calls Sleep on older systems and for a \
@@ -65,11 +66,11 @@ pub const WINDOWS: &[WaitInfo] = &[
     page: win32!("api/synchapi/nf-synchapi-waitonaddress"),
     "The futex of Windows: Rust's locks and parking and C++'s atomic waits are built on it. Its timeout ends at a \
      timer interrupt, and it may wake for no reason." },
-    entry! { POLLS: "select" => "select", granularity: Granularity::MICROSECOND, since: "Windows XP",
+    entry! { POLLS: "select" => "select", granularity: Granularity::MICROSECOND, longest: None, since: "Windows XP",
     page: win32!("api/winsock2/nf-winsock2-select"),
     "Portable network programs use it. Its timeout is in microseconds but ends at a timer interrupt. Without a \
      socket it fails, so it can't serve as a sleep; oversleep waits for a socket that receives nothing." },
-    entry! { POLLS: "wsapoll" => "WSAPoll", since: "Windows Vista", page: win32!("api/winsock2/nf-winsock2-wsapoll"),
+    entry! { POLLS: "wsapoll" => "WSAPoll", longest: Some(Longest::I32Millis), since: "Windows Vista", page: win32!("api/winsock2/nf-winsock2-wsapoll"),
     "Network programs ported from Unix use it in place of poll(). It needs a socket, counts in whole milliseconds \
      and ends at a timer interrupt." },
     entry! { POLLS: "get-queued-completion-status" => "GetQueuedCompletionStatus", since: "Windows XP",
@@ -103,7 +104,7 @@ pub const WINDOWS: &[WaitInfo] = &[
      a timer resolution of 1 ms in the one request that the system keeps per process: while it is armed, this \
      process's other waits are finer; afterwards, a finer resolution that was held is lost. A separate thread \
      calls back." },
-    entry! { LOCKS: "set-timer" => "SetTimer + GetMessageW(WM_TIMER)", family: Family::Message,
+    entry! { LOCKS: "set-timer" => "SetTimer + GetMessageW(WM_TIMER)", family: Family::Message, longest: Some(Longest::I32Millis),
     zero: ZeroMeans::SleepsShortest, since: "Windows XP", page: win32!("api/winuser/nf-winuser-settimer"),
     "The timer of programs with windows. It raises a request below 10 ms, zero included, to 10 ms. It ends at a \
      timer interrupt, and its message comes after all others. The thread needs a message queue." },

@@ -46,6 +46,9 @@ const OF_RUNTIMES: FindingEntry = FindingEntry {
     check: Check::Rule(|_| Err(Conclusion::lacks("it has no rule"))),
 };
 
+const ROUNDING: [Rule; 4] =
+    [Rule::RoundsUp, Rule::RoundsUpToGrid, Rule::RoundsToNearest, Rule::RoundsToNearestAtLeastOne];
+
 static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-R001",
@@ -73,7 +76,7 @@ static FINDINGS: &[FindingEntry] = &[
             "https://bugs.openjdk.org/browse/JDK-8306463",
         ],
         remedies: &[&PARK_NANOS, &TIME_SLEEP, &SYSCALL_NANOSLEEP, &PPOLL_OR_TIMERFD],
-        check: Check::Rule(|file| of_rule(file, &[Rule::RoundsUp, Rule::RoundsUpToGrid, Rule::RoundsToNearest])),
+        check: Check::Rule(|file| of_rule(file, &ROUNDING)),
         ..OF_RUNTIMES
     },
     FindingEntry {

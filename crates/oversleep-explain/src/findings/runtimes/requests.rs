@@ -1,5 +1,6 @@
 //! How runtimes round requests: the rule of each wait, early ends, and the meaning of zero.
 
+use oversleep_record::series::Pace;
 use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Nanos, ResultFile, Series};
 
@@ -38,16 +39,36 @@ fn clearest<'a>(wait: &RuntimeWait<'a>, rule: Rule) -> Option<&'a Series> {
     wait.at(with_values.max_by_key(changed)?)
 }
 
+/// A rule changes a request by a millisecond or so, which is nothing to one that is this long.
+const LONG: Nanos = Nanos::from_millis(100);
+
+/// Whether some request that was measured is short enough for a rule to matter, or none was measured.
+fn matters(wait: &RuntimeWait<'_>) -> bool {
+    let requests = wait.requests();
+    requests.is_empty() || requests.iter().any(|requested| *requested < LONG)
+}
+
 fn took(series: &Series) -> String {
     let requested = series.requested_ns.unwrap_or_default();
-    format!("{requested} took {}", requested + p50(series))
+    match series.pace {
+        // What is due at a rate has a lateness and no length.
+        Some(Pace::Periodic) if p50(series) < Nanos::ZERO => {
+            format!("deadlines {requested} apart were {} early", -p50(series))
+        }
+        Some(Pace::Periodic) => format!("deadlines {requested} apart were {} late", p50(series)),
+        _ => format!("{requested} took {}", requested + p50(series)),
+    }
 }
 
 pub(super) fn of_rule(file: &ResultFile, rules: &[Rule]) -> Checked {
     let all = needs_rules(file)?;
-    let found: Vec<_> = all.iter().filter(|(_, ruling)| rules.contains(&ruling.rule)).collect();
+    let of_rules: Vec<_> = all.iter().filter(|(_, ruling)| rules.contains(&ruling.rule)).collect();
+    let found: Vec<_> = of_rules.iter().copied().filter(|(wait, _)| matters(wait)).collect();
     let Some((first, ruling)) = found.first() else {
-        return Ok(Conclusion::absent(format!("none of {} does", counted(all.len(), "wait"))));
+        return Ok(Conclusion::absent(match of_rules.len() {
+            0 => format!("none of {} does", counted(all.len(), "wait")),
+            _ => format!("every request was {LONG} or longer"),
+        }));
     };
     let example = clearest(first, ruling.rule);
     let figure = example.map(|series| format!(": {}", took(series))).unwrap_or_default();
@@ -57,11 +78,8 @@ pub(super) fn of_rule(file: &ResultFile, rules: &[Rule]) -> Checked {
         .find(|(wait, other)| wait.runtime == first.runtime && other.rule == Rule::Exact && !other.is_early());
     let cure = example.zip(exact).and_then(|(series, (wait, _))| {
         let same = wait.at(series.requested_ns?)?;
-        Some(format!(
-            "; {} for the same request {}",
-            wait.name,
-            took(same).rsplit(" took ").next().map(|took| format!("took {took}"))?
-        ))
+        let requested = same.requested_ns.filter(|_| same.pace != Some(Pace::Periodic))?;
+        Some(format!("; {} for the same request took {}", wait.name, requested + p50(same)))
     });
     let others = found.len() - 1;
     let more = if others == 0 { String::new() } else { format!("; {} more: {}", others, names(&found[1..])) };

@@ -47,6 +47,28 @@ fn a_wait_that_truncates_is_named_beside_one_that_is_exact() {
 }
 
 #[test]
+fn a_millisecond_less_of_days_is_no_cost() {
+    let days = 3 * 86_400_000_000_000_i64;
+    let long = |mut sheet: Sheet| {
+        for series in &mut sheet.file.series {
+            if series.experiment == oversleep_record::ExperimentId::R1 {
+                series.requested_ns = Some(oversleep_record::Nanos(days));
+            }
+        }
+        sheet
+    };
+    let sheet = long(wait(Sheet::linux(), "Thread.sleep(ms)", truncated));
+    sheet.finds_no("OVS-R001", "every request was 100 ms or longer");
+}
+
+#[test]
+fn what_is_due_at_a_rate_is_late_and_takes_no_time() {
+    let mut sheet = wait(Sheet::linux(), "PeriodicTimer", truncated);
+    sheet.file.series.iter_mut().for_each(|series| series.pace = Some(oversleep_record::series::Pace::Periodic));
+    sheet.finds("OVS-R001", "PeriodicTimer of java 17.0.15 truncates to ms: deadlines 300 µs apart were 230 µs early");
+}
+
+#[test]
 fn a_request_of_zero_that_never_returns_is_told() {
     let sheet = wait(Sheet::linux(), "Object.wait", |ns| ns);
     sheet.lacks("OVS-R004", "no wait of a runtime was requested for 0. Run `oversleep runtimes`");

@@ -5,10 +5,12 @@ mod language;
 mod names;
 
 use oversleep_record::Nanos;
-use oversleep_system::runtime_calls::{self, Edge};
+use oversleep_record::units::DurationError;
+use oversleep_system::runtime_calls;
 
-use names::{alias, meant, unit_of};
+use names::{alias, is_once, meant, unit_of};
 
+pub use names::call_named;
 pub(super) use names::{canonical, made_by};
 
 /// Parts of the names by which languages build a span from a number, and the unit of each.
@@ -94,7 +96,10 @@ pub(super) fn split(text: &str) -> Option<(String, &str)> {
 /// # Errors
 /// What is wrong with it, and what can be written instead.
 pub(super) fn read(call: &str, argument: &str) -> Result<Nanos, String> {
+    // `3d` is a number in some languages.
+    let is_number = language::of_call(call).is_number(argument);
     let error = match argument.parse::<Nanos>() {
+        Ok(_) if is_number && argument.ends_with('d') => DurationError::NoUnit(argument.to_owned()),
         Ok(span) if span > Nanos::ZERO => return Ok(span),
         Ok(span) => return edge(call, span, argument).unwrap_or(Ok(span)),
         Err(error) => error,
@@ -120,13 +125,19 @@ fn written(call: &str, argument: &str) -> Option<Result<Nanos, String>> {
     }
     // Of several arguments, the last one is the span.
     let number = match alias.and_then(|alias| alias.arguments) {
-        Some(_) => argument.rsplit(',').next().unwrap_or_default().trim(),
+        Some(_) => {
+            let is_once = alias.is_some_and(|alias| alias.once.is_some()) && is_once(argument);
+            argument.rsplit(',').nth(usize::from(is_once)).unwrap_or_default().trim()
+        }
         None => argument,
     };
     if let Some(unit) = unit_of(call, argument) {
         let each = unit.parse().or_else(|_| format!("1{unit}").parse()).ok()?;
         if let Some(value) = language.number(number, unit == "s" && alias.is_none()) {
-            let span = span(value.abs(), each)?;
+            let span = match known.is_some_and(|call| call.per_second) {
+                true => span(1_000.0 / value.abs(), each)?,
+                false => span(value.abs(), each)?,
+            };
             let span = if value < 0.0 { Nanos(-span.0) } else { span };
             return Some(edge(call, span, argument).unwrap_or(Ok(span)));
         }
@@ -155,8 +166,7 @@ fn edge(call: &str, span: Nanos, argument: &str) -> Option<Result<Nanos, String>
     if runtime_calls::call(call).is_some_and(|call| call.takes_zero) {
         return Some(Ok(Nanos::ZERO));
     }
-    let of_call = |edge: &&Edge| edge.names.iter().any(|name| name == call.split('@').next().unwrap_or(call));
-    let edge = runtime_calls::edges().iter().find(of_call);
+    let edge = runtime_calls::edge(call);
     let (does, what) = match span {
         Nanos::ZERO => (edge.and_then(|edge| edge.zero.as_deref()), "a span of zero"),
         _ => (edge.and_then(|edge| edge.negative.as_deref()), "a negative span"),

@@ -40,6 +40,10 @@ pub(in crate::ask) fn canonical(call: &str, argument: &str) -> Result<String, St
     if runtime_calls::call(call).is_some() || call.starts_with("oversleep") || alias(call, argument).is_some() {
         return Ok(call.to_owned());
     }
+    let mut alike = runtime_calls::names().filter(|name| name.eq_ignore_ascii_case(call));
+    if let (Some(found), None) = (alike.next(), alike.next()) {
+        return Ok(found.to_owned());
+    }
     let starts = call.char_indices().filter(|(at, c)| *at > 0 && ".:".contains(*c)).map(|(at, _)| at + 1);
     let rests: Vec<&str> = starts.map(|at| &call[at..]).filter(|rest| !rest.starts_with(':')).collect();
     if let Some(rest) = rests.iter().find(|rest| runtime_calls::call(rest).is_some()) {
@@ -50,10 +54,6 @@ pub(in crate::ask) fn canonical(call: &str, argument: &str) -> Result<String, St
             false => Err(format!("'{call}' is not known; write {rest} if that is meant")),
         };
     }
-    let mut alike = runtime_calls::names().filter(|name| name.eq_ignore_ascii_case(call));
-    if let (Some(found), None) = (alike.next(), alike.next()) {
-        return Ok(found.to_owned());
-    }
     let fitting = rests.last().map_or_else(Vec::new, |last| methods(call, last, argument));
     let of_system = |rest: &&&str| UNITS.iter().any(|(_, names)| names.contains(*rest));
     match &fitting[..] {
@@ -62,6 +62,14 @@ pub(in crate::ask) fn canonical(call: &str, argument: &str) -> Result<String, St
         [one] => Ok((*one).to_owned()),
         several => Err(format!("'{call}' could be {}; write the one that you mean", several.join(", "))),
     }
+}
+
+/// The known call that is meant by a name without an argument: `async_std::task::sleep`, `TimeUnit.SECONDS.sleep@java-17`.
+pub fn call_named(name: &str) -> Option<String> {
+    let (call, runtime) = name.split_at(name.find('@').unwrap_or(name.len()));
+    let found = canonical(call, "1ms").ok()?;
+    let known = made_by(&found, "1ms");
+    runtime_calls::call(known).map(|_| format!("{known}{runtime}"))
 }
 
 /// What is known of another way to make a call: `TimeUnit.SECONDS.sleep(1)`.
@@ -81,7 +89,14 @@ pub(super) fn alias(call: &str, argument: &str) -> Option<&'static Alias> {
 
 /// The name of the call that is made so.
 pub(in crate::ask) fn made_by<'a>(call: &'a str, argument: &str) -> &'a str {
-    alias(call, argument).map_or(call, |alias| &alias.call)
+    let Some(alias) = alias(call, argument) else { return call };
+    alias.once.as_ref().filter(|_| is_once(argument)).unwrap_or(&alias.call)
+}
+
+/// Whether the last argument says that a timer has no period.
+pub(super) fn is_once(argument: &str) -> bool {
+    const NONE: [&str; 5] = ["-1", "0", "Timeout.Infinite", "Timeout.InfiniteTimeSpan", "TimeSpan.Zero"];
+    NONE.contains(&argument.rsplit(',').next().unwrap_or_default().trim())
 }
 
 /// The known calls that an object may be asked for by that name, with that argument: of all, those that its name speaks of.
@@ -94,8 +109,11 @@ fn methods(call: &str, last: &str, argument: &str) -> Vec<&'static str> {
         |name: &str| name.rsplit(['.', ':']).find(|part| !part.is_empty() && *part != last).map(str::to_lowercase);
     let is_method = |name: &&str| name.rsplit(['.', ':']).next() == Some(last);
     let written_in = super::language::of_argument(argument).map(|language| language.name);
+    // A number that has its unit beside it is none of a call that knows the unit.
+    let has_unit = argument.contains("TimeUnit.");
     let fits = |name: &&str| {
-        written_in.is_none_or(|language| super::language::of_call(name).name == language)
+        !(has_unit && unit_of(name, argument).is_some())
+            && written_in.is_none_or(|language| super::language::of_call(name).name == language)
             && (argument.parse::<Nanos>().is_ok() || matches!(super::written(name, argument), Some(Ok(_))))
     };
     let mut found: Vec<&'static str> = Vec::new();
@@ -108,7 +126,11 @@ fn methods(call: &str, last: &str, argument: &str) -> Vec<&'static str> {
     }
     let object = owner(call).unwrap_or_default().replace('_', "");
     let speaks_of = |name: &&&str| {
-        owner(name).is_some_and(|owner| !object.is_empty() && (owner.starts_with(&object) || object.ends_with(&owner)))
+        // `executor` speaks of `ScheduledExecutorService`.
+        let is_part = |owner: &str| object.len() > 3 && owner.contains(&object);
+        owner(name).is_some_and(|owner| {
+            !object.is_empty() && (owner.starts_with(&object) || object.ends_with(&owner) || is_part(&owner))
+        })
     };
     let named: Vec<&'static str> = found.iter().filter(speaks_of).copied().collect();
     if named.len() == 1 { named } else { found }

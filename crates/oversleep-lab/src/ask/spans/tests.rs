@@ -86,6 +86,14 @@ fn a_call_is_read_as_it_stands_in_the_code() {
         ("TimeUnit.HOURS.sleep(1)", "1h"),
         ("TimeUnit.DAYS.sleep(3)", "72h"),
         ("new Timer(cb, null, 0, 5)", "5ms"),
+        ("new Timer(cb, null, 20, Timeout.Infinite)", "20ms"),
+        ("timer.schedule(task, 0, 20)", "20ms"),
+        ("timer.schedule(task, 20)", "20ms"),
+        ("timer.scheduleAtFixedRate(task, 0, 20)", "20ms"),
+        ("clock.tick(60)", "16666667ns"),
+        ("clock.tick(50)  # frames a second", "20ms"),
+        ("Sleep(3d)", "72h"),
+        ("time.sleep(1d)", "24h"),
         ("_ = new System.Threading.Timer(_ => Tick(1, 2), null, 0, 16);", "16ms"),
         ("timer:sleep(1).", "1ms"),
         ("timer:send_interval(10, tick).", "10ms"),
@@ -104,6 +112,11 @@ fn another_way_to_make_a_call_is_that_call() {
     for (text, call) in [
         ("TimeUnit.SECONDS.sleep(1)", "Thread.sleep(1s)"),
         ("new Timer(cb, null, 0, 5)", "System.Threading.Timer(5ms)"),
+        ("new Timer(cb, null, 20, -1)", "once.System.Threading.Timer(20ms)"),
+        ("new Timer(cb, null, 20, Timeout.Infinite)", "once.System.Threading.Timer(20ms)"),
+        ("timer.schedule(task, 20)", "Timer.schedule(20ms)"),
+        ("timer.scheduleAtFixedRate(task, 0, 20)", "Timer.scheduleAtFixedRate(20ms)"),
+        ("executor.schedule(task, 10L, TimeUnit.MICROSECONDS)", "ScheduledExecutorService.schedule(10us)"),
         ("timer:send_interval(10, tick).", "timer:send_interval(10ms)"),
         ("Thread.sleep(1)", "Thread.sleep(1ms)"),
     ] {
@@ -176,7 +189,8 @@ fn a_call_that_would_not_wait_says_what_it_does() {
         ("usleep(-1)", "is negative; write a span like 1ms"),
         ("Thread.sleep(3d)", "takes a whole number of ms, and Java refuses 3d there"),
         ("Thread.sleep(1.5)", "write a span like 1.5ms"),
-        ("time.sleep(1d)", "is not a unit of time here"),
+        ("time.sleep(1y)", "is not a unit of time here"),
+        ("pygame.time.delay(5)", "keeps a CPU busy"),
         ("Thread.sleep(1, 1000000)", "0 to 999999 ns"),
     ] {
         let refused = text.parse::<Subject>().expect_err(text).to_string();

@@ -35,7 +35,7 @@ pub fn request(text: &str) -> Result<Nanos, String> {
 /// A requested wait on some machine: a modelled one has as long as questions ask for.
 pub fn request_somewhere(text: &str) -> Result<Nanos, String> {
     let span = positive(text, "a request", "300us or 1ms")?;
-    at_most(span, REQUEST_MAX, "a request is at most 60 days (1440h)")
+    at_most(span, REQUEST_MAX, "a request is at most 60 days (60d)")
 }
 
 /// The time limit for each series.
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(request("300us"), Ok(Nanos(300_000)));
         assert_eq!(request("60s"), Ok(REQUEST_HERE_MAX));
         assert_eq!(request_somewhere("1440h"), Ok(REQUEST_MAX));
-        assert_eq!(request_somewhere("1441h").unwrap_err(), "a request is at most 60 days (1440h)");
+        assert_eq!(request_somewhere("1441h").unwrap_err(), "a request is at most 60 days (60d)");
         assert_eq!(request("0ms").unwrap_err(), "a request must be longer than 0, like 300us or 1ms");
         assert_eq!(request("-1ms").unwrap_err(), "a request must be longer than 0, like 300us or 1ms");
         assert_eq!(request("61s").unwrap_err(), "a request is at most 60s");
