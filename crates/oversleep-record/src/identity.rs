@@ -94,7 +94,8 @@ impl fmt::Display for Identity {
 impl Series {
     /// The waits of an observed program that have this in common, with their lateness; fill in the rest.
     pub fn observed(identity: &Identity, os: Os, lateness: Distribution) -> Series {
-        let mut series = Series::new(ExperimentId::Y1, &identity.call, Quantity::Lateness, Unit::Ns);
+        let quantity = if identity.is_wake_up() { Quantity::WakeUpLatency } else { Quantity::Lateness };
+        let mut series = Series::new(ExperimentId::Y1, &identity.call, quantity, Unit::Ns);
         series.requested_ns = identity.requested_ns;
         if let Some(span) = identity.requested_ns {
             series.key = series.key.span(span);

@@ -53,6 +53,8 @@ pub enum Quantity {
     ItemLatency,
     /// From one wake-up of a thread to its next.
     Period,
+    /// From waking a thread up until it has a CPU, whatever woke it.
+    WakeUpLatency,
 }
 
 /// A language runtime: two versions are two runtimes.

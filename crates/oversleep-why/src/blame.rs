@@ -8,8 +8,10 @@ const BLAMES_MAX: usize = 64;
 
 /// What a culprit took from one wait.
 pub(crate) fn blame(culprit: &Culprit) -> Blame {
+    let unknown = culprit.is_on_unknown_cpu().then(|| Blame::UNKNOWN_CPU.to_owned());
+    let name = culprit.process.as_ref().filter(|_| culprit.whose != Whose::Own).unwrap_or(&culprit.name);
     Blame {
-        name: culprit.process.as_ref().filter(|_| culprit.whose != Whose::Own).unwrap_or(&culprit.name).clone(),
+        name: unknown.unwrap_or_else(|| name.clone()),
         tgid: culprit.tgid,
         tid: culprit.tid,
         policy: culprit.policy,

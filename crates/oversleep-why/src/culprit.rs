@@ -12,11 +12,20 @@ pub(crate) struct Turn {
     pub prio: i32,
     pub cpus_allowed: u32,
     pub whose: Whose,
+    /// The name of its process then, where that was told.
+    pub process: Option<crate::event::Name>,
     pub from: u64,
     pub to: u64,
 }
 
+/// What makes turns those of one task: thread, name, policy and priority.
+pub(crate) type Task = (u32, crate::event::Name, u32, i32);
+
 impl Turn {
+    pub fn task(&self) -> Task {
+        (self.tid, self.name, self.policy, self.prio)
+    }
+
     /// The part of the turn between two times.
     pub fn overlap(&self, from: u64, to: u64) -> Option<Span> {
         let span = Span { from_ns: self.from.max(from), to_ns: self.to.min(to) };

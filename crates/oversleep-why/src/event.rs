@@ -6,6 +6,9 @@
 /// The kind of timer, in the second byte of [`Kind::Arm`]'s form, of a wait that a supervisor saw.
 pub const UNSEEN_TIMER: u64 = 3;
 
+/// The CPU, in [`Kind::Moved`], of a thread that moved at a time that nobody told.
+pub const UNKNOWN_CPU: u32 = u32::MAX;
+
 /// Size of an event in bytes, as the kernel program writes it.
 pub const EVENT_BYTES: usize = 88;
 
@@ -74,9 +77,12 @@ pub enum Kind {
     /// slept in, −1 if unknown, −2 for a page fault; `e` who woke it, thread and process, and `name` that thread's;
     /// `f` its own priority and policy.
     Held,
+    /// A thread that waits for a CPU does so on another one from then on. `x` that CPU, [`UNKNOWN_CPU`] where nobody told
+    /// when it moved: up to the time when it has a CPU, it may have waited on either.
+    Moved,
 }
 
-const KINDS: [Kind; 21] = [
+const KINDS: [Kind; 22] = [
     Kind::Arm,
     Kind::Fire,
     Kind::Waking,
@@ -98,6 +104,7 @@ const KINDS: [Kind; 21] = [
     Kind::Process,
     Kind::Between,
     Kind::Held,
+    Kind::Moved,
 ];
 
 impl Kind {

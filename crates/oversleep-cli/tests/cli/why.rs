@@ -127,9 +127,35 @@ fn a_recording_of_the_scheduler_alone_says_what_it_shows() {
     ] {
         assert!(wake_ups.contains(says), "{says}: {wake_ups}");
     }
-    let judged = home.run(["assert", "some.txt", "cause(late-by-slack) absent"]).with_code(4).stdout;
-    let judged = judged.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(judged.contains("can't be told from the rest of the lateness"), "{judged}");
+    let judged = |assertion: &str, code| {
+        let judged = home.run(["assert", "some.txt", assertion]).with_code(code).stdout;
+        judged.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for (cause, says) in [
+        (
+            "late-by-slack",
+            "the recording doesn't show timer slack. `oversleep why --how-to-record linux` prints what records it",
+        ),
+        ("late-by-quota", "No other tool records that; `oversleep why` shows it while the program runs"),
+        ("late-calls", "the recording doesn't show which calls the threads made"),
+        ("cut-off-by-signal", "the recording doesn't show which calls the threads made"),
+        ("interpreter-is-busy", "the recording doesn't tell which language runtime a program has"),
+    ] {
+        let judged = judged(&format!("cause({cause}) absent"), 4);
+        assert!(judged.contains(says), "{cause}: {judged}");
+    }
+    assert!(judged("cause(late-by-slack).share < 10%", 4).contains("doesn't show timer slack"));
+    let unknown = home.run(["assert", "some.txt", "cause(late-by-chance).share < 10%"]).with_code(2).stderr;
+    assert!(unknown.contains("unknown cause 'late-by-chance'"), "{unknown}");
+    let exported = |to: &str| home.run(["export", "some.txt", "--to", to]).fine().stdout;
+    assert!(exported("csv=-").contains(",wake_up_latency,") && !exported("csv=-").contains("lateness"));
+    assert!(exported("hlog=-").contains("wake_up_latency"));
+    std::fs::write(
+        home.path().join("none.txt"),
+        all.lines().filter(|line| line.contains("sched_switch")).flat_map(|line| [line, "\n"]).collect::<String>(),
+    )
+    .unwrap();
+    assert_eq!(home.run(["export", "none.txt", "--to", "hgrm=-"]).fine().stdout, "#[The result has no values]\n");
     for shown in [switches, wake_ups] {
         assert!(
             shown.contains("timer:hrtimer_start") && shown.contains("`oversleep why --how-to-record linux` prints"),

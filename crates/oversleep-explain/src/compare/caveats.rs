@@ -4,9 +4,11 @@
 use oversleep_record::comparison::{Caveat, CaveatKind};
 use oversleep_record::file::Completion;
 use oversleep_record::label;
-use oversleep_record::words::{counted, percent};
-use oversleep_record::{Depth, Disturbance, Nanos, ResultFile};
+use oversleep_record::observed::Observation;
+use oversleep_record::words::{counted, list, percent};
+use oversleep_record::{Depth, Disturbance, Identity, Nanos, ResultFile};
 
+use super::one_run;
 use crate::figures::{cpus, observed};
 use crate::read::wine_version;
 
@@ -28,6 +30,8 @@ pub(super) fn of(result: u32, base: &ResultFile, file: &ResultFile) -> impl Iter
         (CaveatKind::Quick, quick(file)),
         (CaveatKind::Busy, busy(file)),
         (CaveatKind::OtherClock, other_clock(base, file)),
+        (CaveatKind::OtherFollower, nameless(base, file)),
+        (CaveatKind::OtherFollower, other_events(base, file)),
         (CaveatKind::OtherFollower, other_follower(base, file).or_else(|| other_recorder(base, file))),
         (CaveatKind::OtherCpus, other_cpus(base, file)),
     ];
@@ -118,6 +122,64 @@ fn other_follower(base: &ResultFile, file: &ResultFile) -> Option<String> {
     })
 }
 
+/// Copies for others have numbers instead of names.
+fn nameless(base: &ResultFile, file: &ResultFile) -> Option<String> {
+    let is_copy = |file: &ResultFile| file.shared.is_some() && file.observation.is_some();
+    let who = match (is_copy(base), is_copy(file)) {
+        _ if std::ptr::eq(base, file) => return None,
+        (false, false) => return None,
+        (true, true) => "neither copy has",
+        (false, true) => "this copy doesn't have",
+        (true, false) => "the base, a copy, doesn't have",
+    };
+    Some(format!(
+        "{who} the names of programs and threads, and their numbers mean nothing elsewhere. So only waits are compared that \
+         make the same call with the same request, where each result has one such kind"
+    ))
+}
+
+/// What only one of two recordings shows.
+fn other_events(base: &ResultFile, file: &ResultFile) -> Option<String> {
+    let (theirs, own) = (base.observation.as_ref()?, file.observation.as_ref()?);
+    let is_of_wake_ups = |file: &ResultFile| {
+        let mut waits = file.series.iter().filter_map(Identity::of).peekable();
+        waits.peek().is_some() && waits.all(|of| of.is_wake_up())
+    };
+    let lacks = |observation: &Observation| match observation.losses.missing.is_empty() {
+        true => String::new(),
+        false => format!(". It lacks {}", observation.losses.missing.join(", ")),
+    };
+    let only =
+        "the scheduler's events alone, and so how long threads waited for a CPU after waking up, whatever woke them";
+    match (is_of_wake_ups(base), is_of_wake_ups(file)) {
+        (false, true) => {
+            let lacks = lacks(own);
+            return Some(format!("this recording has {only}; the base has waits for a time, which are others{lacks}"));
+        }
+        (true, false) => {
+            let lacks = lacks(theirs);
+            return Some(format!("the base has {only}; this result has waits for a time, which are others{lacks}"));
+        }
+        _ => {}
+    }
+    let missing = |of: &Observation, other: &Observation| -> Vec<String> {
+        let only = of.unseen.iter().filter(|part| !other.unseen.contains(part));
+        only.map(|part| part.about().to_owned()).collect()
+    };
+    let is_alike = theirs.by == own.by;
+    match (missing(own, theirs), missing(theirs, own)) {
+        _ if !is_alike => None,
+        (here, there) if here.is_empty() && there.is_empty() => None,
+        (here, there) if there.is_empty() => Some(format!("this recording doesn't show {}: not compared", list(&here))),
+        (here, there) if here.is_empty() => Some(format!("the base doesn't show {}: not compared", list(&there))),
+        (here, there) => Some(format!(
+            "this recording doesn't show {}, and the base doesn't show {}: not compared",
+            list(&here),
+            list(&there)
+        )),
+    }
+}
+
 /// The recorders of two results, if they are two tools; versions of one tool don't count.
 pub(super) fn recorders<'a>(base: &'a ResultFile, file: &'a ResultFile) -> Option<[&'a str; 2]> {
     let recorder = |file: &'a ResultFile| file.observation.as_ref()?.recorder.as_deref();
@@ -128,10 +190,14 @@ pub(super) fn recorders<'a>(base: &'a ResultFile, file: &'a ResultFile) -> Optio
 
 fn other_recorder(base: &ResultFile, file: &ResultFile) -> Option<String> {
     let [theirs, own] = recorders(base, file)?;
-    Some(format!(
-        "recorded by {own}, the base by {theirs}: both cost time in every part, so less than {} is no difference",
-        Nanos(RECORDERS_WITHIN_NS)
-    ))
+    let within = Nanos(RECORDERS_WITHIN_NS);
+    let cost = format!("both cost time in every part, so less than {within} is no difference");
+    Some(match one_run::is_of_both(base, file) {
+        true => {
+            format!("{own} recorded the run that {theirs} recorded for the base, so the waits are the same: {cost}")
+        }
+        false => format!("recorded by {own}, the base by {theirs}: {cost}"),
+    })
 }
 
 /// Threads that all find a CPU on one machine and share CPUs on the other.

@@ -11,6 +11,9 @@ use crate::names::plain_sleeps;
 /// Replaces the plain sleep of every system in the keys by which groups are found.
 const PLAIN_SLEEP: &str = "plain-sleep";
 
+/// What numbers of a copy for others stand for.
+const ALIASES: [&str; 2] = ["program", "thread"];
+
 /// Groups of series that measured the same thing, by their index among the comparisons.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
@@ -21,8 +24,15 @@ pub(super) struct Groups {
 
 impl Groups {
     /// The index of the group of a series of that system. Adds a group if there is none.
-    pub fn place_of(&mut self, os: &str, series: &Series, all: &mut Vec<SeriesComparison>) -> usize {
-        let of_key = self.by_key.entry(common_key(os, series)).or_default();
+    pub fn place_of(
+        &mut self,
+        (result, file): (u32, &ResultFile),
+        series: &Series,
+        all: &mut Vec<SeriesComparison>,
+    ) -> usize {
+        let key = common_key(&file.platform.os, series);
+        let key = if is_anonymous(file, series) { key.text("copy", &result.to_string()) } else { key };
+        let of_key = self.by_key.entry(key).or_default();
         if let Some(&at) = of_key.iter().find(|&&at| is_same(&all[at], series)) {
             return at;
         }
@@ -43,25 +53,28 @@ impl Groups {
         all.len() - 1
     }
 
-    /// The index of the group of a series, if there is one.
-    fn find(&self, os: &str, series: &Series, all: &[SeriesComparison]) -> Option<usize> {
-        let of_key = self.by_key.get(&common_key(os, series))?;
+    /// The index of the group of a series, if there is one. Who has no name is nobody's.
+    fn find(&self, file: &ResultFile, series: &Series, all: &[SeriesComparison]) -> Option<usize> {
+        let of_key = self.by_key.get(&common_key(&file.platform.os, series)).filter(|_| !is_anonymous(file, series))?;
         of_key.iter().copied().find(|&at| is_same(&all[at], series))
     }
 
     /// Observed waits that the base has in another form, by their index. First those of the same thread and call whose
     /// requests differ by less than matters. Then those whose call or request is another, because a cure may be another
     /// call: they are the same waits if their thread has no others that are left over, in either result. Where a recording
-    /// has no processes, the thread's name has to suffice, unless several programs have such a thread.
+    /// has no processes, the thread's name has to suffice, unless several programs have such a thread. Where a copy has no
+    /// names, only what each result has once is paired.
     pub fn of_thread(&self, base: &ResultFile, file: &ResultFile, all: &[SeriesComparison]) -> BTreeMap<usize, usize> {
         let threads = Threads::of(base, file);
         let left = |series: &Series| Waits::of(series).filter(|_| series.has_values()).and_then(|of| threads.named(of));
-        let found: Vec<Option<usize>> =
-            file.series.iter().map(|series| self.find(&file.platform.os, series, all)).collect();
+        let found: Vec<Option<usize>> = file.series.iter().map(|series| self.find(file, series, all)).collect();
         let here = (0..found.len()).filter(|&place| found[place].is_none());
         let mut here: Vec<_> = here.filter_map(|place| Some((place, left(&file.series[place])?))).collect();
         let there = (0..self.of_base.len()).filter(|at| !found.contains(&Some(*at)));
         let mut there: Vec<_> = there.filter_map(|at| Some((at, left(&base.series[self.of_base[at]])?))).collect();
+        if [base, file].iter().any(|file| file.shared.is_some()) {
+            return without_names(here, there);
+        }
         let mut paired = BTreeMap::new();
         // Equal requests are paired before those that are close to each other.
         for most in [0, u64::MAX] {
@@ -72,7 +85,9 @@ impl Groups {
             });
         }
         for (place, own) in &here {
-            let of_thread = |other: &Waits| (&other.program, &other.thread) == (&own.program, &own.thread);
+            // A wake-up is no wait.
+            let kind = |of: &'_ Waits| (of.program.clone(), of.thread.clone(), of.is_wake_up());
+            let of_thread = |other: &Waits| kind(other) == kind(own);
             let rivals = here.iter().filter(|(_, other)| of_thread(other)).count();
             let mut alike = there.iter().filter(|(_, other)| of_thread(other));
             if let (1, Some(&(at, _)), None) = (rivals, alike.next(), alike.next()) {
@@ -93,6 +108,32 @@ impl Groups {
     pub fn in_base(&self, at: usize) -> Option<usize> {
         self.of_base.get(at).copied()
     }
+}
+
+/// Whether nobody knows whose waits these are: a copy for others has numbers instead of most names.
+fn is_anonymous(file: &ResultFile, series: &Series) -> bool {
+    let is_number = |name: &str| {
+        let number = ALIASES.iter().find_map(|kind| name.strip_prefix(kind)?.strip_prefix(' '));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let names = Waits::of(series).filter(|_| file.shared.is_some());
+    names.is_some_and(|of| is_number(&of.program) || is_number(&of.thread))
+}
+
+/// Waits that have no names in one of two results, by their index: those that make the same call with the same request, if
+/// each result has only one such kind.
+fn without_names(here: Vec<(usize, Waits)>, there: Vec<(usize, Waits)>) -> BTreeMap<usize, usize> {
+    let what = |of: &Waits| Waits { program: String::new(), thread: String::new(), ..of.clone() };
+    let alone = |all: &[(usize, Waits)]| -> BTreeMap<Waits, Option<usize>> {
+        let mut places = BTreeMap::new();
+        for (place, of) in all.iter().filter(|(_, of)| !of.is_wake_up()) {
+            places.entry(what(of)).and_modify(|place| *place = None).or_insert(Some(*place));
+        }
+        places
+    };
+    let there = alone(&there);
+    let both = |(of, place): (Waits, Option<usize>)| Some((place?, (*there.get(&of)?)?));
+    alone(&here).into_iter().filter_map(both).collect()
 }
 
 /// The names of threads by which waits of two results are the same ones.
@@ -184,7 +225,7 @@ mod tests {
     use oversleep_record::label;
 
     use super::*;
-    use crate::compare::testing::waits;
+    use crate::compare::testing::{Sheet, waits};
 
     fn together(one: Series, other: Series) -> bool {
         together_on(("linux", one), ("linux", other))
@@ -192,7 +233,8 @@ mod tests {
 
     fn together_on(one: (&str, Series), other: (&str, Series)) -> bool {
         let (mut groups, mut all) = (Groups::default(), Vec::new());
-        groups.place_of(one.0, &one.1, &mut all) == groups.place_of(other.0, &other.1, &mut all)
+        let on = |os: &str| Sheet::on(os).file;
+        groups.place_of((0, &on(one.0)), &one.1, &mut all) == groups.place_of((1, &on(other.0)), &other.1, &mut all)
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Results compared with one another: the first is the base.
 //!
 //! It reads records only, so results of any system compare anywhere. `matching` finds series that measured the same
-//! thing, `interval` computes how uncertain a figure is, `judge` decides whether two figures differ by more than that,
-//! `facts` and `caveats` list what else differs and what must not be concluded, `clocks` lists which clocks are valid
+//! thing, `one_run` knows two recordings of one run, `interval` computes how uncertain a figure is, `judge` decides whether
+//! two figures differ by more than that, `facts` and `caveats` list what else differs and what must not be concluded, `clocks` lists which clocks are valid
 //! where. A series that only one result has stays in the list.
 
 mod caveats;
@@ -11,6 +11,7 @@ mod facts;
 mod interval;
 mod judge;
 mod matching;
+mod one_run;
 #[cfg(test)]
 mod testing;
 
@@ -70,19 +71,23 @@ impl<B: Borrow<ResultFile>> Comparing<B> {
         comparison.caveats.extend(caveats::of(result, base, file));
         self.environments.push(file.environment.clone());
         clocks::add(&mut comparison.clocks, result, file);
+        let of_one_run = other.is_some_and(|file| one_run::is_of_both(base, file));
         let paired = other.map(|file| self.groups.of_thread(base, file, &comparison.series)).unwrap_or_default();
         let is_compared = |series: &Series| series.observed.is_none() || series.has_values();
         for (place, series) in file.series.iter().enumerate().filter(|(_, series)| is_compared(series)) {
             let at = match paired.get(&place) {
                 Some(&at) => at,
-                None => self.groups.place_of(&file.platform.os, series, &mut comparison.series),
+                None => self.groups.place_of((result, file), series, &mut comparison.series),
             };
             let mut side = match other {
                 None => {
                     self.groups.is_of_base(at, place);
                     judge::base_side(base, series)
                 }
-                Some(other) => judge::side(base, self.groups.in_base(at), other, series, result),
+                Some(other) => {
+                    let pair = judge::Pair { base, in_base: self.groups.in_base(at), of_one_run };
+                    judge::side(&pair, other, series, result)
+                }
             };
             let group = &mut comparison.series[at];
             side.subject = (group.subject != series.subject).then(|| series.subject.clone());
@@ -252,13 +257,94 @@ mod tests {
                 observed(("build", "worker"), span, 1_000_000, 50_000),
             ],
         );
-        let sides =
-            |comparison: &Comparison| comparison.series.iter().map(|series| series.sides.len()).collect::<Vec<_>>();
         // Without knowing that, they are other programs.
         assert_eq!(sides(&compare(&[base.clone(), other.clone()], no_words)), [1; 7]);
         base.observation.as_mut().unwrap().lacks_processes = true;
         // Of the two programs with such a thread, nobody knows which one it was.
         assert_eq!(sides(&compare(&[base, other], no_words)), [2, 2, 1, 1, 1]);
+    }
+
+    fn sides(comparison: &Comparison) -> Vec<usize> {
+        comparison.series.iter().map(|series| series.sides.len()).collect()
+    }
+
+    #[test]
+    fn numbers_of_copies_are_no_names() {
+        let of = |program, ns| observed((program, program), Request::Span, ns, 50_000);
+        let copy = |series| {
+            let note = serde_json::json!({
+                "reliability": "good", "series": 3, "scarce": 0, "unsteady": 0, "rounds_median": 1, "measured_ns": 1,
+                "left_out": { "samples": 0, "series": 0, "facts": 0 },
+            });
+            let shared = Some(serde_json::from_value(note).expect("it is a note"));
+            ResultFile { shared, ..recording("perf 6.1", series) }
+        };
+        // What is 1 in one of them is 2 in the other.
+        let base = copy(vec![of("program 1", 1_000_000), of("program 2", 5_000_000), of("rcu_preempt", 7_000_000)]);
+        let other = copy(vec![of("program 2", 1_000_000), of("program 1", 5_000_000), of("rcu_preempt", 7_000_000)]);
+        let compared = compare(&[base.clone(), other.clone()], no_words);
+        assert_eq!(sides(&compared), [2, 2, 2]);
+        assert!(compared.series.iter().all(|series| series.sides[1].requested_ns.is_none()), "with the same request");
+        assert_eq!(compared.caveats.len(), 1);
+        assert!(compared.caveats[0].sentence.starts_with("neither copy has the names"), "{:?}", compared.caveats);
+        // Of two that are alike nobody knows which is which.
+        let twice = copy(vec![of("program 1", 1_000_000), of("program 2", 1_000_000)]);
+        assert_eq!(sides(&compare(&[base, twice], no_words)), [1, 1, 1, 1, 1]);
+        // A result with names has them for the kernel's tasks only.
+        let named = recording("perf 6.1", vec![of("app", 1_000_000), of("rcu_preempt", 7_000_000)]);
+        assert_eq!(sides(&compare(&[other, named], no_words)), [2, 1, 2]);
+    }
+
+    #[test]
+    fn a_wake_up_is_no_wait() {
+        let wake_up = |program: &str| {
+            let [program, thread, call] = [program, program, oversleep_record::identity::WAKE_UP].map(str::to_owned);
+            let identity =
+                Identity { program, thread, call, timer: None, request: Request::Unknown, requested_ns: None };
+            Series {
+                why: Some(PartSplit::default()),
+                ..Series::observed(&identity, Os::Linux, Distribution::of_equal(9, 40))
+            }
+        };
+        let mut base = recording("perf 6.1", vec![wake_up("app")]);
+        base.observation.as_mut().unwrap().losses.missing = vec!["timer:hrtimer_start".to_owned()];
+        let other = recording("perf 6.1", vec![observed(("app", "app"), Request::Span, 1_000_000, 50_000)]);
+        let compared = compare(&[base.clone(), other], no_words);
+        assert_eq!(sides(&compared), [1, 1]);
+        let says = &compared.caveats[0].sentence;
+        assert!(says.starts_with("the base has the scheduler's events alone"), "{says}");
+        assert!(says.ends_with("It lacks timer:hrtimer_start"), "{says}");
+        assert_eq!(sides(&compare(&[base.clone(), base], no_words)), [2]);
+    }
+
+    #[test]
+    fn one_run_recorded_twice_is_the_same() {
+        let of = |recorder: &str, late| {
+            let mut file = recording(recorder, vec![observed(("app", "app"), Request::Span, 1_000_000, late)]);
+            let worst = |n: u64| {
+                let wait = serde_json::json!({
+                    "tgid": 7, "tid": 7, "thread": "app", "call": "nanosleep", "request": "span", "requested_ns": 1,
+                    "deadline_ns": 1, "end_ns": n * 1_000_000, "lateness_ns": n * 40_000, "outcome": "timer",
+                    "parts": {}, "marks": {},
+                });
+                serde_json::from_value(wait).expect("it is a wait")
+            };
+            file.observation.as_mut().unwrap().worst = (1..4).map(worst).collect();
+            file
+        };
+        let judged = |base: ResultFile, other: ResultFile| {
+            let comparison = compare(&[base, other], no_words);
+            let against = comparison.series[0].sides[1].against_base.clone().unwrap();
+            let runq = against.parts.iter().find(|of| of.part == Part::Runq).unwrap().p50.clone();
+            (against.p50.is_the_same(), runq.is_the_same(), against.p50.verdict)
+        };
+        let base = || of("perf 6.1", 90_000);
+        assert_eq!(judged(base(), base()), (true, true, Verdict::Overlap));
+        assert_eq!(judged(base(), of("trace-cmd 3.1", 91_000)), (true, true, Verdict::Overlap));
+        // More than 2 %, and no more than the recorders cost.
+        let less = || of("perf 6.1", 9_000);
+        assert_eq!(judged(less(), of("trace-cmd 3.1", 10_500)), (false, false, Verdict::Overlap));
+        assert_eq!(judged(base(), of("trace-cmd 3.1", 99_000)), (false, false, Verdict::Differs));
     }
 
     #[test]

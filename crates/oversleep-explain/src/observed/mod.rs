@@ -11,11 +11,12 @@ use oversleep_record::observed::{Blame, Named, ObservedWaits};
 use oversleep_record::part::Part;
 use oversleep_record::split::PartSplit;
 use oversleep_record::words::{counted, percent};
-use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, Nanos, Os, ResultFile, Series};
 use oversleep_system::calls::Call;
 
 use crate::entry::{Checked, Conclusion};
 use crate::housekeeping::{self, Housekeeping};
+use crate::read::{is_recording, not_shown};
 
 /// The fewest waits of one kind from which something is concluded: from fewer, not even their median has an interval.
 pub(crate) const WAITS_MIN: u64 = 8;
@@ -38,6 +39,8 @@ pub(crate) const NOBODY: &str = "nobody seen";
 pub(crate) const SOME_GROUP: &str = "its control group";
 /// The name of the cause of waiting for a CPU that idled.
 pub(crate) const IDLE_CPUS: &str = "CPUs that had to wake up";
+/// The name of the cause of waiting for a CPU of which nobody knows which one it was.
+pub(crate) const UNKNOWN_CPUS: &str = "moves that were not recorded";
 /// The name of the cause of waiting for a CPU that is oversleep's own following.
 pub(crate) const OVERSLEEP: &str = "oversleep itself";
 /// How the cause of waiting for a CPU begins that is the threads' own policy or group.
@@ -49,12 +52,19 @@ pub(crate) struct Kind<'a> {
     pub split: &'a PartSplit,
     pub waits: &'a ObservedWaits,
     pub identity: Identity,
+    /// Another tool recorded them: then oversleep is a program like others.
+    is_recorded: bool,
 }
 
 impl<'a> Kind<'a> {
-    fn of(series: &'a Series) -> Option<Kind<'a>> {
+    fn of(file: &ResultFile, series: &'a Series) -> Option<Kind<'a>> {
         let (split, waits) = (series.why.as_ref()?, series.observed.as_ref()?);
-        Some(Kind { series, split, waits, identity: Identity::of(series)? })
+        Some(Kind { series, split, waits, identity: Identity::of(series)?, is_recorded: is_recording(file) })
+    }
+
+    /// Whether a task that ran instead is oversleep, which followed these waits.
+    pub fn is_follower(&self, blame: &Blame) -> bool {
+        is_oversleep(blame) && !self.is_recorded
     }
 
     /// Whether their timeouts end on the kernel's tick: then what counts as slack is the tick's.
@@ -131,7 +141,7 @@ impl<'a> Kind<'a> {
 
 /// Every kind of the program's own waits that ended by their timers.
 pub(crate) fn kinds(file: &ResultFile) -> Vec<Kind<'_>> {
-    own_series(file).filter(|series| series.has_values()).filter_map(Kind::of).collect()
+    own_series(file).filter(|series| series.has_values()).filter_map(|series| Kind::of(file, series)).collect()
 }
 
 /// The program's own waits, without the housekeeping of its runtime.
@@ -142,7 +152,7 @@ pub(crate) fn own_series(file: &ResultFile) -> impl Iterator<Item = &Series> {
 /// The housekeeping of the program's runtime that ended by its timers.
 pub(crate) fn kinds_of_runtime(file: &ResultFile) -> Vec<(Kind<'_>, &'static Housekeeping)> {
     let series = file.series.iter().filter(|series| series.has_values());
-    series.filter_map(|series| Some((Kind::of(series)?, housekeeping::of(file, series)?))).collect()
+    series.filter_map(|series| Some((Kind::of(file, series)?, housekeeping::of(file, series)?))).collect()
 }
 
 /// What is known of a followed process.
@@ -150,10 +160,20 @@ pub(crate) fn process_of(file: &ResultFile, tgid: u32) -> Option<&Named> {
     file.observation.as_ref()?.processes.iter().find(|process| process.tgid == tgid)
 }
 
-/// Whether oversleep started the program, which has ended since: nothing can be set of its threads any more.
+/// Whether oversleep started the program, which has ended since, or another tool recorded it: nothing can be set of its
+/// threads any more, and its ids may be those of others.
 pub(crate) fn has_ended(file: &ResultFile) -> bool {
     let target = file.observation.as_ref().map_or("", |observation| &observation.target);
-    !target.is_empty() && !target.starts_with("process ")
+    is_recording(file) || !target.is_empty() && !target.starts_with("process ")
+}
+
+/// Whether a recording without events of waits was read for what else it tells.
+pub fn lacks_waits(file: &ResultFile) -> bool {
+    // Without expiries, the clock of a text is not told.
+    const NEEDED: [&str; 4] = ["CSwitch", "ReadyThread", "timer:hrtimer_start", "timer:hrtimer_expire_entry"];
+    let recording = file.observation.iter().filter(|_| is_recording(file));
+    let mut missing = recording.flat_map(|observation| &observation.losses.missing);
+    file.series.is_empty() && missing.any(|what| NEEDED.contains(&&**what))
 }
 
 /// Whether a task that ran instead is oversleep. Earlier recordings show it by its name alone.
@@ -184,11 +204,25 @@ pub(crate) fn is_unexplained(kind: &Kind<'_>, part: Part, seen: impl Iterator<It
 pub(crate) fn enough(file: &ResultFile) -> Checked<Vec<Kind<'_>>> {
     let all = kinds(file);
     match all.iter().map(Kind::count).max() {
+        None if lacks_waits(file) => Err(Conclusion::lacks(not_shown(file, "when threads wait"))),
         None => Err(Conclusion::lacks("no wait ended by its timer. Follow the program for longer")),
         Some(most) if most < WAITS_MIN => Err(Conclusion::lacks(format!(
             "no kind of waits has more than {most}, and a conclusion needs {WAITS_MIN}. Follow the program for longer"
         ))),
         Some(_) => Ok(all),
+    }
+}
+
+/// The same, if the result tells which calls the threads made.
+///
+/// # Errors
+/// It doesn't, or there are too few waits.
+pub(crate) fn enough_calls(file: &ResultFile) -> Checked<Vec<Kind<'_>>> {
+    let all = enough(file)?;
+    let has_call = |kind: &Kind<'_>| !kind.is_wake_up() && kind.identity.call != "unknown";
+    match is_recording(file) && !all.iter().any(has_call) {
+        true => Err(Conclusion::lacks(not_shown(file, "which calls the threads made"))),
+        false => Ok(all),
     }
 }
 
@@ -200,6 +234,9 @@ pub(crate) fn delayed_by<'a>(file: &'a ResultFile, part: Part, what: &str) -> Ch
     if let Some(observation) = &file.observation
         && (observation.by.unseen().contains(&part) || observation.unseen.contains(&part))
     {
+        if is_recording(file) && !matches!(part, Part::Quota | Part::Signal) && !file.platform.is(Os::Windows) {
+            return Err(Conclusion::lacks(not_shown(file, what)));
+        }
         return Err(Conclusion::lacks(format!(
             "{what} can't be told from the rest of the lateness by whoever followed these waits. Follow them in the kernel \
              (`--by kernel`), which needs privileges"

@@ -2,17 +2,19 @@
 //! that ends in the next step.
 
 mod facts;
+mod recording;
 mod sampled;
 mod select;
 mod sound;
 pub(crate) mod windows;
 
-use oversleep_record::Nanos;
+use oversleep_record::{Nanos, ResultFile};
 
 pub use facts::is_clock_a_system_call;
 pub(crate) use facts::*;
+pub(crate) use recording::not_shown;
+pub use recording::{is_recording, way};
 pub use sampled::is_sampled;
-pub(crate) use sampled::next_step;
 pub(crate) use select::*;
 pub use sound::is_undisturbed;
 pub(crate) use sound::{is_sound, quiet_enough, sound, sound_median};
@@ -22,3 +24,12 @@ pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 
 /// The fewest readings from which the length of a clock's step is known.
 pub(crate) const STEPS_MIN: u64 = 5;
+
+/// A reason with the next step that fits how a result was taken.
+pub fn next_step(file: &ResultFile, reason: &str) -> String {
+    match () {
+        () if is_sampled(file) => sampled::next_step(reason),
+        () if is_recording(file) => recording::next_step(file, reason),
+        () => reason.to_owned(),
+    }
+}

@@ -22,7 +22,7 @@ pub fn is_sampled(file: &ResultFile) -> bool {
 }
 
 /// The next step that a reason names, as that of a result that was sampled.
-pub(crate) fn next_step(reason: &str) -> String {
+pub(super) fn next_step(reason: &str) -> String {
     SAID.iter().fold(reason.to_owned(), |reason, (of_run, of_watch)| reason.replace(of_run, of_watch))
 }
 

@@ -8,7 +8,7 @@ use oversleep_record::{FactName, ResultFile};
 
 use crate::entry::{Conclusion, Instance, RemedyEntry, Scope};
 use crate::finding::FindingEntry;
-use crate::read::{is_sampled, next_step, wine_version};
+use crate::read::{next_step, wine_version};
 use crate::tried::{RemedyTrialSpec, advice, trial_spec};
 
 /// The letters of ids, in the order of the list: Linux, Windows, macOS, general, language runtimes, observed programs,
@@ -152,8 +152,8 @@ fn finding(
     {
         conclusion.sentence = format!("under Wine {version}: {}", conclusion.sentence);
     }
-    if matches!(verdict, Verdict::NotEnoughData | Verdict::TooDisturbed) && is_sampled(file) {
-        conclusion.sentence = next_step(&conclusion.sentence);
+    if matches!(verdict, Verdict::NotEnoughData | Verdict::TooDisturbed) {
+        conclusion.sentence = next_step(file, &conclusion.sentence);
     }
     // Remedies are advised only for a finding that is present.
     let remedies = conclusion.remedies.unwrap_or(entry.remedies);

@@ -7,7 +7,7 @@ use oversleep_record::observed::culprit::IrqCause;
 use oversleep_record::part::Part;
 
 use super::Cause;
-use crate::observed::{IDLE_CPUS, Kind, NOBODY, SOME_GROUP, is_oversleep, is_own};
+use crate::observed::{IDLE_CPUS, Kind, NOBODY, SOME_GROUP, is_own};
 
 /// Stands for all threads of the program.
 const OWN: &str = "";
@@ -28,9 +28,9 @@ pub(super) fn blamed(file: &ResultFile, kinds: &[Kind<'_>], part: Part) -> Vec<W
             kind.waits.irq_blames.iter().for_each(|of| add(&mut all, before(&of.cause), of.total_ns.into()));
             continue;
         }
-        for blame in &kind.waits.blames {
+        for blame in kind.waits.blames.iter().filter(|blame| !blame.is_unknown_cpu()) {
             let name = match &*blame.name {
-                _ if is_oversleep(blame) => "oversleep's own following",
+                _ if kind.is_follower(blame) => "oversleep's own following",
                 _ if blame.is_idle_cpu() => IDLE_CPUS,
                 name if is_own(file, kind, blame) => {
                     own.insert(name);

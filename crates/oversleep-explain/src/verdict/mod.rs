@@ -17,19 +17,20 @@ mod without;
 mod tests;
 
 use oversleep_record::finding::{Advice, Finding, Severity, Verdict as Found};
-use oversleep_record::observed::By;
 use oversleep_record::part::Part;
 use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::findings::observed::interruption::CUT_OFF;
 use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, enough, kinds, kinds_of_runtime, own_series};
+use crate::read::next_step;
 use crate::registry::with_instances;
 use blame::{Who, blamed};
 use ordinary::{is_ordinary, is_slack_default};
 use pace::{held_up, is_about_pace, waits_alone};
 use share::{in_words, named, shares};
 
+pub use crate::observed::lacks_waits;
 pub use figures::Figures;
 pub use share::Share;
 pub use without::Without;
@@ -125,7 +126,10 @@ impl Verdict {
                 return Some(Verdict::undecided("the recording doesn't show when threads wait. Record what it lacks"));
             }
             Err(_) if !has_waits(file) => return Some(Verdict::undecided("it makes no timed wait")),
-            Err(why) => return Some(cut_off(file).unwrap_or_else(|| Verdict::undecided(&why.sentence))),
+            Err(why) => {
+                let why = next_step(file, &why.sentence);
+                return Some(cut_off(file).unwrap_or_else(|| Verdict::undecided(&why)));
+            }
         };
         if let Some(verdict) = cut_off(file) {
             return Some(Verdict { figures: Figures::of(&kinds), ..verdict });
@@ -201,15 +205,6 @@ fn is_of_wake_ups(kinds: &[Kind<'_>]) -> bool {
 pub fn lateness_in_words(file: &ResultFile) -> &'static str {
     let kinds = kinds(file);
     if !kinds.is_empty() && is_of_wake_ups(&kinds) { "the waiting for a CPU" } else { "the lateness" }
-}
-
-/// Whether a recording without events of waits was read for what else it tells.
-pub fn lacks_waits(file: &ResultFile) -> bool {
-    // Without expiries, the clock of a text is not told.
-    const NEEDED: [&str; 4] = ["CSwitch", "ReadyThread", "timer:hrtimer_start", "timer:hrtimer_expire_entry"];
-    let recording = file.observation.iter().filter(|observation| observation.by == By::Recorder);
-    let mut missing = recording.flat_map(|observation| &observation.losses.missing);
-    file.series.is_empty() && missing.any(|what| NEEDED.contains(&&**what))
 }
 
 /// Whether it waits for a time at all.

@@ -6,7 +6,7 @@ use oversleep_record::words::percent;
 
 use super::share::{Share, in_words, named};
 use super::{all_lateness, is_one, parts_of, pooled};
-use crate::observed::{Kind, RARE_MIN_NS, is_oversleep};
+use crate::observed::{Kind, RARE_MIN_NS};
 
 /// Waits that end earlier than this at p99 are as late as the default timer slack of 50 µs, an interrupt and a switch make
 /// them; so are waits that are late by one part in so many of what most of them request.
@@ -33,7 +33,8 @@ fn is_rest_ordinary(kinds: &[Kind<'_>], usual: i64) -> bool {
     let following = following(kinds);
     let count: u64 = kinds.iter().map(Kind::count).sum();
     let rest = all_lateness(&parts_of(kinds)) - following;
-    let blames = || kinds.iter().flat_map(|kind| &kind.waits.blames).filter(|blame| !is_oversleep(blame));
+    let blames =
+        || kinds.iter().flat_map(|kind| kind.waits.blames.iter().filter(move |blame| !kind.is_follower(blame)));
     let parts = || kinds.iter().flat_map(|kind| Part::ALL.iter().map(|&part| (part, kind.max(part))));
     following > 0
         && rest < i128::from(usual) * i128::from(count)
@@ -43,7 +44,7 @@ fn is_rest_ordinary(kinds: &[Kind<'_>], usual: i64) -> bool {
 
 /// How long oversleep ran while these waits needed a CPU.
 fn following(kinds: &[Kind<'_>]) -> i128 {
-    let blames = kinds.iter().flat_map(|kind| &kind.waits.blames).filter(|blame| is_oversleep(blame));
+    let blames = kinds.iter().flat_map(|kind| kind.waits.blames.iter().filter(move |blame| kind.is_follower(blame)));
     blames.map(|blame| i128::from(blame.total_ns)).sum()
 }
 

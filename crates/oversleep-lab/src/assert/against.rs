@@ -86,7 +86,7 @@ pub fn against(
         };
         let found = targets::targets(new, subject);
         if found.is_empty() {
-            all.push(none(new, assertion, subject)?);
+            all.extend(none(new, assertion, subject, None)?);
         }
         for target in found {
             all.push(match key_of(&target, new) {

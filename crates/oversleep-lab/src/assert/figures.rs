@@ -35,7 +35,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    fn exact(value: f64, unit: Unit) -> Estimate {
+    /// A figure that is no estimate.
+    pub fn exact(value: f64, unit: Unit) -> Estimate {
         Estimate { value, low: value, high: value, unit, note: None }
     }
 }

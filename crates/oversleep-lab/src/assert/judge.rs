@@ -20,7 +20,7 @@ pub fn judge(file: &ResultFile, assertion: &Assertion) -> Result<Vec<Judged>, Un
         Claim::Figure { subject, figure, bound } => {
             let found = targets::targets(file, subject);
             if found.is_empty() {
-                return Ok(vec![none(file, assertion, subject)?]);
+                return none(file, assertion, subject, bound.as_ref());
             }
             Ok(found.iter().map(|target| judge_figure(file, assertion, target, *figure, bound.as_ref())).collect())
         }
@@ -29,14 +29,53 @@ pub fn judge(file: &ResultFile, assertion: &Assertion) -> Result<Vec<Judged>, Un
     }
 }
 
-/// What is said of a subject that has no target: that only what a runtime does on its own has that name, or nothing.
-pub(super) fn none(file: &ResultFile, assertion: &Assertion, subject: &Subject) -> Result<Judged, Unmatched> {
+/// The share of causes that the result doesn't have: nothing, where it can show them.
+fn absent_causes(
+    file: &ResultFile,
+    assertion: &Assertion,
+    name: &str,
+    bound: Option<&Bound>,
+) -> Result<Vec<Judged>, Unmatched> {
+    let is_named = |entry: &&'static explain::FindingEntry| {
+        is_observed(entry) && (is_like(entry.name, name) || is_like(entry.id, name))
+    };
+    let entries: Vec<_> = explain::registry().iter().copied().filter(is_named).collect();
+    if entries.is_empty() {
+        let known = explain::registry().iter().filter(|entry| is_observed(entry));
+        let known = known.map(|entry| entry.name.to_owned()).collect();
+        return Err(unmatched(assertion, "cause", name.to_owned(), known));
+    }
+    let limit = bound.map(|bound| (bound.op, bound.value));
+    let judged = entries.into_iter().map(|entry| {
+        let begun = begun(assertion, entry.name.to_owned());
+        match (lacking(file, entry).filter(|_| file.observation.is_some()), limit) {
+            (Some(why), _) => Judged { message: why, ..begun },
+            (None, Some((op, Value::Share(limit)))) if file.observation.is_some() => {
+                decided(begun, &Estimate::exact(0.0, Unit::Share), op, limit, more_values)
+            }
+            (None, _) => Judged { message: "it was not found".to_owned(), ..begun },
+        }
+    });
+    Ok(judged.collect())
+}
+
+/// What is said of a subject that has no target: that only what a runtime does on its own has that name, that a cause was
+/// not found or can't be shown, or that nothing has that name.
+pub(super) fn none(
+    file: &ResultFile,
+    assertion: &Assertion,
+    subject: &Subject,
+    bound: Option<&Bound>,
+) -> Result<Vec<Judged>, Unmatched> {
+    if let Subject::Cause(name) = subject {
+        return absent_causes(file, assertion, name, bound);
+    }
     let (what, name, known) = targets::known(file, subject);
     if !targets::is_housekeeping(file, subject) {
         return Err(unmatched(assertion, what, name, known));
     }
     let message = "these are the runtime's own housekeeping, which is judged only if its thread is named".to_owned();
-    Ok(Judged { message, ..begun(assertion, name) })
+    Ok(vec![Judged { message, ..begun(assertion, name) }])
 }
 
 fn unmatched(assertion: &Assertion, what: &'static str, name: String, known: Vec<String>) -> Unmatched {
@@ -178,7 +217,8 @@ fn is_observed(entry: &explain::FindingEntry) -> bool {
 /// What the check of a finding lacks in this result, such as a part that a recording doesn't show.
 fn lacking(file: &ResultFile, entry: &explain::FindingEntry) -> Option<String> {
     let all = entry.check.run(file).into_iter();
-    all.filter(|conclusion| conclusion.verdict == Found::NotEnoughData).map(|conclusion| conclusion.sentence).next()
+    let lacks = all.filter(|conclusion| conclusion.verdict == Found::NotEnoughData);
+    lacks.map(|conclusion| explain::next_step(file, &conclusion.sentence)).next()
 }
 
 fn presence(

@@ -22,7 +22,7 @@ pub fn figures_of(file: &ResultFile, assertion: &Assertion) -> Result<Vec<(Strin
     let Claim::Figure { subject, figure, .. } = &assertion.claim else { return Ok(Vec::new()) };
     let found = targets::targets(file, subject);
     if found.is_empty() && !assertion.text.ends_with("(*)") {
-        none(file, assertion, subject)?;
+        none(file, assertion, subject, None)?;
     }
     // Series of one name are the same wait: its requests differ by little.
     let mut by_name: BTreeMap<String, (Distribution, Option<Distribution>)> = BTreeMap::new();

@@ -178,9 +178,9 @@ fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {
 }
 
 fn blames(all: &[Blame], names: &mut Aliases) -> Vec<Blame> {
-    let shared = |blame: &Blame| match blame.is_idle_cpu() {
-        true => blame.clone(),
-        false => Blame { name: names.of("task", &blame.name), tgid: 0, tid: 0, ..blame.clone() },
+    let shared = |blame: &Blame| match blame.is_task() {
+        false => blame.clone(),
+        true => Blame { name: names.of("task", &blame.name), tgid: 0, tid: 0, ..blame.clone() },
     };
     all.iter().map(shared).collect()
 }
@@ -263,7 +263,9 @@ fn of_wait(wait: &Wait, programs: &[String], names: &mut Aliases) -> Wait {
     shared.thread = names.of(kind, &wait.thread);
     shared.interruptions = interruptions(&wait.interruptions, names);
     for culprit in &mut shared.culprits {
-        culprit.name = names.of("task", &culprit.name);
+        if culprit.is_task() {
+            culprit.name = names.of("task", &culprit.name);
+        }
         culprit.process = culprit.process.as_deref().map(|name| names.of("task", name));
         (culprit.tid, culprit.tgid) = (0, 0);
         for turn in &mut culprit.turns {

@@ -71,7 +71,32 @@ pub struct Culprit {
     pub turns: Vec<Span>,
 }
 
+/// What an idle CPU is called that had to wake up first.
+pub(super) const IDLE_CPU: &str = "idle CPU";
+/// How the name of tasks begins that nobody knows.
+const UNKNOWN: &str = "tasks on CPU ";
+
 impl Culprit {
+    /// What stands for whoever ran where a thread waited on one of two CPUs, and nobody told on which one.
+    pub fn on_either([one, other]: [u16; 2]) -> String {
+        format!("{UNKNOWN}{} or {}", one.min(other), one.max(other))
+    }
+
+    /// Whether it is no task: the thread waited on a CPU that isn't known.
+    pub fn is_on_unknown_cpu(&self) -> bool {
+        self.whose == Whose::Kernel && self.name.starts_with(UNKNOWN)
+    }
+
+    /// Whether it is no task, but an idle CPU that had to wake up first.
+    pub fn is_idle_cpu(&self) -> bool {
+        self.whose == Whose::Kernel && self.name == IDLE_CPU
+    }
+
+    /// Whether it is a task, with a name of its own.
+    pub fn is_task(&self) -> bool {
+        !self.is_idle_cpu() && !self.is_on_unknown_cpu()
+    }
+
     /// Adds a turn.
     pub fn add(&mut self, span: Span) {
         self.ran_ns = self.ran_ns.saturating_add(span.to_ns.saturating_sub(span.from_ns));

@@ -120,11 +120,23 @@ pub struct Blame {
 
 impl Blame {
     /// What an idle CPU is called that had to wake up first.
-    pub const IDLE_CPU: &str = "idle CPU";
+    pub const IDLE_CPU: &str = culprit::IDLE_CPU;
+    /// What stands for whoever ran where threads moved to another CPU, and nobody told when.
+    pub const UNKNOWN_CPU: &str = "tasks on an unknown CPU";
 
     /// Whether it is no task, but an idle CPU that had to wake up first.
     pub fn is_idle_cpu(&self) -> bool {
         self.whose == Whose::Kernel && self.name == Blame::IDLE_CPU
+    }
+
+    /// Whether it is no task: the threads waited on a CPU that isn't known.
+    pub fn is_unknown_cpu(&self) -> bool {
+        self.whose == Whose::Kernel && self.name == Blame::UNKNOWN_CPU
+    }
+
+    /// Whether it is a task, with a name of its own.
+    pub fn is_task(&self) -> bool {
+        !self.is_idle_cpu() && !self.is_unknown_cpu()
     }
 }
 

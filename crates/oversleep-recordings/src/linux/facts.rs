@@ -36,6 +36,8 @@ pub struct Facts {
     offsets: BTreeMap<u64, [Option<i64>; 2]>,
     is_same_clock: bool,
     pub is_truncated: bool,
+    /// A thread waited on one CPU and ran on another, and no event says when it moved.
+    pub has_unseen_moves: bool,
     /// It says of some threads which process they are of.
     pub has_processes: bool,
     pub counts: Counts,
@@ -61,6 +63,33 @@ struct Learnt {
     /// The same, by CPU, for the timer whose callback runs.
     callbacks: Vec<Option<(u64, u32)>>,
     has_waking: bool,
+    /// By thread: the CPU that it waits for.
+    queued: Map<u32, u16>,
+    /// Moves are told.
+    has_moves: bool,
+}
+
+impl Learnt {
+    /// Forgets all but what the file tells.
+    fn forget(&mut self) {
+        *self = Learnt { has_waking: self.has_waking, has_moves: self.has_moves, ..Learnt::default() };
+    }
+
+    /// Whether a thread gets another CPU than the one that it waited for.
+    fn moved_unseen(&mut self, point: &Point) -> bool {
+        match point.what {
+            What::Migrate { .. } => self.has_moves = true,
+            What::Waking { task, cpu } | What::Wakeup { task, cpu } => _ = self.queued.insert(task.tid, cpu),
+            What::Switch { from, is_runnable, to } => {
+                if is_runnable && from.tid != 0 {
+                    self.queued.insert(from.tid, point.cpu);
+                }
+                return self.queued.remove(&to.tid).is_some_and(|cpu| cpu != point.cpu);
+            }
+            _ => {}
+        }
+        false
+    }
 }
 
 impl Facts {
@@ -95,8 +124,11 @@ impl Facts {
     }
 
     fn learn(&mut self, point: &Point, learnt: &mut Learnt) {
-        if learnt.armed.len() >= KEPT_MAX || learnt.started.len() >= KEPT_MAX {
-            *learnt = Learnt { has_waking: learnt.has_waking, ..Learnt::default() };
+        if [learnt.armed.len(), learnt.started.len(), learnt.queued.len()].iter().any(|&len| len >= KEPT_MAX) {
+            learnt.forget();
+        }
+        if !learnt.has_moves && !self.has_unseen_moves {
+            self.has_unseen_moves = learnt.moved_unseen(point);
         }
         let cpu = usize::from(point.cpu);
         if learnt.handles.len() <= cpu {
@@ -133,7 +165,7 @@ impl Facts {
                     self.vote(function, false, NOT_WOKEN);
                 }
             }
-            What::Gap { .. } => *learnt = Learnt { has_waking: learnt.has_waking, ..Learnt::default() },
+            What::Gap { .. } => learnt.forget(),
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use oversleep_why::calls::Arch;
 use oversleep_why::event::Name;
 
-use super::point::{Entry, Fields, POINTS, What};
+use super::point::{Entry, Fields, PATH, POINTS, What};
 use crate::cursor::Bytes;
 
 /// The most fields that are read of a tracepoint.
@@ -129,7 +129,7 @@ impl Fields for Raw<'_> {
             Place::Behind => ((place & 0xffff).saturating_add(at + 4), place >> 16),
         };
         let bytes = self.bytes.get(at..).unwrap_or_default();
-        name(&bytes[..bytes.len().min(size)])
+        name_in(self.layout.entry.fields[field], &bytes[..bytes.len().min(size)])
     }
 }
 
@@ -140,6 +140,12 @@ pub fn name(bytes: &[u8]) -> Name {
         *to = *from;
     }
     name
+}
+
+/// The name in a field, which may be a program's path.
+pub fn name_in(field: &str, bytes: &[u8]) -> Name {
+    let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    name(if field == PATH { bytes.rsplit(|&byte| byte == b'/').next().unwrap_or_default() } else { bytes })
 }
 
 /// What trace-cmd and perf write before their events, from the description of pages to the names of tasks.
@@ -249,5 +255,33 @@ impl Described {
     pub fn layout(&self, id: u16) -> Option<&Layout> {
         let behind = *self.by_id.get(usize::from(id))? as usize;
         self.layouts.get(behind.checked_sub(1)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Linux 6.18 describes them.
+    const MIGRATE: &str = "name: sched_migrate_task\nID: 327\nformat:\n\
+        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+        \tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\
+        \tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n\tfield:int orig_cpu;\toffset:32;\tsize:4;\tsigned:1;\n\
+        \tfield:int dest_cpu;\toffset:36;\tsize:4;\tsigned:1;\n";
+    const EXEC: &str = "name: sched_process_exec\nID: 322\nformat:\n\
+        \tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n\
+        \tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n";
+
+    #[test]
+    fn moves_and_programs_are_read_of_records() {
+        let words = |all: &[u32]| all.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let migrate = Layout::of(b"sched", MIGRATE.as_bytes()).unwrap();
+        let record = words(&[327, 0, 0, 0, 0, 0, 40, 120, 3, 258]);
+        assert_eq!(Raw::what(&record, &migrate), What::Migrate { tid: 40, to: 258 });
+        let exec = Layout::of(b"sched", EXEC.as_bytes()).unwrap();
+        let path = b"/usr/lib/rust-1.90/bin/rustdoc-with-a-long-name\0";
+        let record = [&words(&[322, 0, (path.len() as u32) << 16 | 20, 7, 7])[..], path].concat();
+        let name = name(b"rustdoc-with-a-long-name");
+        assert_eq!(Raw::what(&record, &exec), What::Renamed { tid: 7, name, is_program: true });
     }
 }

@@ -48,10 +48,21 @@ pub enum What {
         task: Task,
         cpu: u16,
     },
-    /// A thread was started, or has another name.
+    /// A thread that has no CPU belongs to another one's run queue from then on.
+    Migrate {
+        tid: u32,
+        to: u16,
+    },
+    /// A thread was started.
     Fork {
         child: u32,
         name: Name,
+    },
+    /// A thread has another name; or its process has, which executes another program.
+    Renamed {
+        tid: u32,
+        name: Name,
+        is_program: bool,
     },
     /// A thread was started: of the process that started it, or of a new one.
     NewTask {
@@ -151,7 +162,7 @@ pub trait Fields {
     fn number(&self, field: usize) -> u64;
     /// One of several numbers.
     fn element(&self, field: usize, index: usize) -> u64;
-    /// A name, shortened to what a task's name can have.
+    /// A name, shortened to what a task's name can have. Of the path of a program ([`PATH`]), it is the file's.
     fn name(&self, field: usize) -> Name;
 }
 
@@ -239,9 +250,8 @@ fn woken(raw: &dyn Fields) -> What {
     What::Wakeup { task: task(raw, 0), cpu: raw.number(3) as u16 }
 }
 
-fn named(raw: &dyn Fields) -> What {
-    What::Fork { child: raw.number(0) as u32, name: raw.name(1) }
-}
+/// The field that has a program's path.
+pub const PATH: &str = "filename";
 
 const NO_MESSAGE: (u32, &[u32]) = (0, &[]);
 
@@ -265,14 +275,30 @@ pub const POINTS: &[Entry] = &[
         cpu: raw.number(3) as u16,
     }),
     entry("sched", "sched_wakeup", WAKE, (17, &[1, 2, 3, 5]), woken),
-    entry("sched", "sched_process_fork", &["child_pid", "child_comm"], (239, &[4, 3]), named),
+    entry("sched", "sched_migrate_task", &["pid", "dest_cpu"], (491, &[2, 5]), |raw| What::Migrate {
+        tid: raw.number(0) as u32,
+        to: raw.number(1) as u16,
+    }),
+    entry("sched", "sched_process_fork", &["child_pid", "child_comm"], (239, &[4, 3]), |raw| What::Fork {
+        child: raw.number(0) as u32,
+        name: raw.name(1),
+    }),
+    entry("sched", "sched_process_exec", &["pid", PATH], (237, &[2, 1]), |raw| What::Renamed {
+        tid: raw.number(0) as u32,
+        name: raw.name(1),
+        is_program: true,
+    }),
     entry("sched", "sched_process_exit", &["pid"], (238, &[2]), |raw| What::Gone { tid: raw.number(0) as u32 }),
     entry("task", "task_newtask", &["pid", "comm", "clone_flags"], (235, &[1, 2, 3]), |raw| What::NewTask {
         child: raw.number(0) as u32,
         name: raw.name(1),
         is_thread: raw.number(2) & CLONE_THREAD != 0,
     }),
-    entry("task", "task_rename", &["pid", "newcomm"], (236, &[1, 3]), named),
+    entry("task", "task_rename", &["pid", "newcomm"], (236, &[1, 3]), |raw| What::Renamed {
+        tid: raw.number(0) as u32,
+        name: raw.name(1),
+        is_program: false,
+    }),
     entry("timer", "hrtimer_start", &["hrtimer", "function", "expires", "softexpires"], NO_MESSAGE, |raw| {
         What::Start { timer: raw.number(0), function: raw.number(1), hard: raw.number(2), soft: raw.number(3) }
     }),

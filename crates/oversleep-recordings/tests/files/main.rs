@@ -3,6 +3,7 @@
 
 mod broken;
 mod lacking;
+mod moves;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod support;
@@ -11,13 +12,14 @@ mod wakes;
 
 use std::collections::BTreeMap;
 
-use oversleep_recordings::recognise;
+use oversleep_recordings::{recognise, replay};
 use oversleep_why::calls::Arch;
 use oversleep_why::part::Part;
 use oversleep_why::{Outcome, Wait};
 
 use support::{
-    FILES, PERF, PERF_SCRIPT, TRACE_6, TRACE_CMD, TRACEFS, lacking, piped, results, version_7, waits, without, zipped,
+    FILES, PERF, PERF_SCRIPT, TRACE_6, TRACE_CMD, TRACEFS, lacking, named_before, piped, results, version_7, waits,
+    without, zipped,
 };
 
 #[test]
@@ -141,6 +143,13 @@ fn the_processor_is_stated_told_or_unknown() {
     assert_eq!(arch(&without(TRACEFS, "local_timer_entry")), Arch::Unknown);
     // Without the processor, a call has no name.
     assert!(waits(&replaced(b"x86_64", b"mips64")).iter().all(|wait| wait.call.is_none()));
+}
+
+/// perf notes names before its events begin, and the clock runs meanwhile.
+#[test]
+fn a_recording_lasts_from_its_first_event_on() {
+    let duration = |bytes: &[u8]| replay(recognise(bytes).unwrap(), &bytes).unwrap().duration_ns;
+    assert_eq!(duration(&named_before(PERF)), duration(PERF));
 }
 
 #[test]

@@ -164,6 +164,22 @@ fn with_records(bytes: &[u8], records: &[u8]) -> Vec<u8> {
     file
 }
 
+/// A perf.data that names a process a tenth of a second before its first event.
+pub fn named_before(bytes: &[u8]) -> Vec<u8> {
+    const COMM: u32 = 3;
+    let (data, length) = (u64_at(bytes, 40), u64_at(bytes, 48));
+    let mut first = data;
+    while bytes[first] != 9 {
+        first += usize::from(u16::from_le_bytes([bytes[first + 6], bytes[first + 7]]));
+    }
+    let sample = &bytes[first..];
+    let t = (u64_at(sample, 24) - 100_000_000) as u64;
+    let task = [77_u32, 77].map(u32::to_le_bytes).concat();
+    let trailer = [&sample[16..24], &t.to_le_bytes(), &sample[32..40], &sample[8..16]].concat();
+    let named = record(COMM, &[&task[..], b"early\0\0\0", &trailer].concat());
+    with_records(bytes, &[&named, &bytes[data..data + length]].concat())
+}
+
 /// A perf.data with its first records only.
 pub fn few_records(bytes: &[u8]) -> Vec<u8> {
     let data = u64_at(bytes, 40);

@@ -29,7 +29,9 @@ pub const HLOG: Entry = Entry {
         let (series, others) = spans(subject)?;
         writeln!(out, "#[Written by oversleep {}]", env!("CARGO_PKG_VERSION"))?;
         writeln!(out, "#[Histogram log format version 1.3]")?;
-        if others > 0 {
+        if series.is_empty() {
+            writeln!(out, "#[{}]", nothing(others))?;
+        } else if others > 0 {
             writeln!(out, "#[{} in other units than nanoseconds left out]", counted(others, "series"))?;
         }
         writeln!(out, "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"")?;
@@ -76,7 +78,12 @@ pub const HGRM: Entry = Entry {
     option: Some("tables of percentiles in ms, for plotters of HdrHistogram"),
     is_for_pipes: true,
     write: |subject, _, out| {
-        for (at, series) in spans(subject)?.0.into_iter().enumerate() {
+        let (series, others) = spans(subject)?;
+        // A table without a line would look as if it had failed.
+        if series.is_empty() {
+            writeln!(out, "#[{}]", nothing(others))?;
+        }
+        for (at, series) in series.into_iter().enumerate() {
             if at > 0 {
                 writeln!(out)?;
             }
@@ -85,6 +92,14 @@ pub const HGRM: Entry = Entry {
         Ok(())
     },
 };
+
+/// Why there is nothing to export.
+fn nothing(others: usize) -> String {
+    match others {
+        0 => "The result has no values".to_owned(),
+        others => format!("The result has values in other units than nanoseconds only: {}", counted(others, "series")),
+    }
+}
 
 fn percentiles(series: &Series, out: &mut dyn Write) -> io::Result<()> {
     let values = &series.distribution;

@@ -36,7 +36,7 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
         if findings.are_untried() {
             m.element("p", &[("class", "quiet")], |m| m.prose(findings::UNTRIED));
         }
-        rest(m, &findings);
+        rest(m, file, &findings);
     });
 }
 
@@ -237,10 +237,10 @@ fn gain(m: &mut Markup, subject: &str, before: i64, after: i64) {
     });
 }
 
-fn rest(m: &mut Markup, findings: &Findings) {
+fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
     let lists = [
         (Verdict::TooDisturbed, "Inconclusive, because the rounds disagree", true),
-        (Verdict::NotEnoughData, "Inconclusive, because there is too little data", false),
+        (Verdict::NotEnoughData, findings::inconclusive(file), false),
         (Verdict::NotFound, "Checked, not found", false),
     ];
     for (verdict, title, is_open) in lists {

@@ -216,7 +216,7 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
         false => MORE_DATA,
     };
     let lists = [
-        (Verdict::NotEnoughData, "Inconclusive, because there is too little data", more_data),
+        (Verdict::NotEnoughData, findings::inconclusive(file), more_data),
         (Verdict::NotFound, "Checked, not found", ""),
     ];
     for (verdict, title, next) in lists.into_iter().filter(|list| measures_all || list.0 == Verdict::NotFound) {

@@ -130,6 +130,16 @@ fn least(table: &Table, cleaned: &[Vec<Cell>]) -> Vec<usize> {
     table.columns.iter().enumerate().map(of).collect()
 }
 
+/// How narrow each column may become before a word of it is broken.
+fn unbroken(table: &Table, cleaned: &[Vec<Cell>], least: &[usize]) -> Vec<usize> {
+    let of = |(index, column): (usize, &Column)| {
+        let texts = cleaned.iter().map(|row| &*row[index].text).filter(|_| column.kind == Kind::Words);
+        let words = texts.chain([&*column.head]).flat_map(|text| text.split(' '));
+        words.map(columns).max().unwrap_or(0).max(least[index])
+    };
+    table.columns.iter().enumerate().map(of).collect()
+}
+
 /// Which columns are shown, and how wide each is.
 fn layout(table: &Table, cleaned: &[Vec<Cell>], width: usize) -> (Vec<usize>, Vec<usize>) {
     let (all, mut widths, least) = (&table.columns, natural(table, cleaned), least(table, cleaned));
@@ -162,12 +172,15 @@ fn layout(table: &Table, cleaned: &[Vec<Cell>], width: usize) -> (Vec<usize>, Ve
         let over = total(&shown, &widths).saturating_sub(width);
         widths[last] = widths[last].saturating_sub(over).max(WORDS_LEAST.min(widths[last]));
     }
-    // Then the widest wrap until all fit, names and heads before figures.
+    // Then the widest wrap until all fit, between words as long as that is enough, names and heads before figures.
+    let unbroken = unbroken(table, cleaned, &least);
     while total(&shown, &widths) > width {
+        let has_words = |index: &usize| widths[*index] > unbroken[*index];
         let has_room = |index: &usize| widths[*index] > least[*index];
         let widest = |of: &mut dyn Iterator<Item = usize>| of.max_by_key(|&index| widths[index]);
         let is_word = |index: &usize| all[*index].kind != Kind::Figure && widths[*index] > NAME_NARROW;
-        let wide = widest(&mut shown.iter().copied().filter(has_room))
+        let wide = widest(&mut shown.iter().copied().filter(has_words))
+            .or_else(|| widest(&mut shown.iter().copied().filter(has_room)))
             .or_else(|| widest(&mut shown.iter().copied().filter(is_word)))
             .or_else(|| widest(&mut shown.iter().copied()));
         let Some(wide) = wide.filter(|&index| widths[index] > 2) else { break };
@@ -245,6 +258,20 @@ mod tests {
         let why = "a long reason that has to be wrapped to fit";
         let rows = [["nanosleep", "66.1 µs", "70 µs", "1.07 ms", ""], ["poll", "–", "–", "–", why]];
         columns.table("t", rows).expect("rows")
+    }
+
+    #[test]
+    fn columns_wrap_between_words_as_long_as_that_is_enough() {
+        let of = |row: &[&str; 3], at: usize| row[at].to_owned();
+        let columns = Columns::new()
+            .words("call", move |row: &[&str; 3]| of(row, 0))
+            .words("requested", move |row| of(row, 1))
+            .figure("p50", move |row| of(row, 2));
+        let rows = [["clock_nanosleep", "until whatever comes", "66.1 µs"], ["mq_timedreceive", "1 ms", "70 µs"]];
+        let table = columns.table("t", rows).expect("rows");
+        let shown = whole(&table, 36);
+        assert!(shown.iter().any(|line| line.starts_with("clock_nanosleep  ")), "{shown:#?}");
+        assert!(shown.iter().all(|line| super::columns(line) <= 36), "{shown:#?}");
     }
 
     #[test]

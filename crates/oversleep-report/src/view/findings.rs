@@ -20,6 +20,14 @@ pub fn in_words(finding: &Finding) -> String {
     }
 }
 
+/// Why a check may have too little to conclude from, as a heading.
+pub fn inconclusive(file: &ResultFile) -> &'static str {
+    match explain::is_recording(file) {
+        true => "Inconclusive, because the recording shows too little",
+        false => "Inconclusive, because there is too little data",
+    }
+}
+
 impl Findings {
     /// Runs every check of the registry.
     pub fn of(file: &ResultFile) -> Findings {

@@ -1,6 +1,7 @@
 //! What the figures of observed programs don't cover, by who followed or recorded them.
 
 use oversleep_explain::verdict::lacks_waits;
+use oversleep_explain::way;
 use oversleep_record::environment::Os;
 use oversleep_record::observed::{By, Observation};
 use oversleep_record::{Nanos, ResultFile};
@@ -22,7 +23,7 @@ pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
     let unseen = (!unseen.is_empty()).then(|| format!("Not recorded: {}.", unseen.join(", ")));
     let missing = &observation.losses.missing;
     let is_below_head = is_of_windows(file, observation) || is_of_scheduler(observation);
-    let lacks = lacks(observation, way(observation)).filter(|_| !is_below_head);
+    let lacks = lacks(observation, way(file)).filter(|_| !is_below_head);
     let missing = (observation.by != By::Recorder && !missing.is_empty())
         .then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
     by.iter()
@@ -62,16 +63,7 @@ pub fn is_of_scheduler(observation: &Observation) -> bool {
 pub fn of_scheduler(file: &ResultFile) -> Vec<String> {
     let Some(observation) = file.observation.as_ref().filter(|of| is_of_scheduler(of)) else { return Vec::new() };
     let shown = if lacks_waits(file) { RECORDED_SWITCHES } else { RECORDED_SCHEDULER };
-    std::iter::once(shown.to_owned()).chain(lacks(observation, way(observation))).collect()
-}
-
-/// How to record with the same tool, as `--how-to-record` names it.
-fn way(observation: &Observation) -> &'static str {
-    match observation.recorder.as_deref() {
-        Some(recorder) if recorder.starts_with("trace-cmd") => "trace-cmd",
-        Some("Perfetto") => "android",
-        _ => "linux",
-    }
+    std::iter::once(shown.to_owned()).chain(lacks(observation, way(file))).collect()
 }
 
 /// What a recording of Windows is read for, and what it lacks: every figure depends on it.
@@ -79,7 +71,7 @@ pub fn of_windows(file: &ResultFile) -> Vec<String> {
     let Some(observation) = file.observation.as_ref().filter(|of| is_of_windows(file, of)) else { return Vec::new() };
     let meant = if observation.want_ns.is_some() { RECORDED_WANTED } else { RECORDED_WINDOWS };
     let meant = (!file.series.is_empty()).then(|| meant.to_owned());
-    meant.into_iter().chain(lacks(observation, "windows")).collect()
+    meant.into_iter().chain(lacks(observation, way(file))).collect()
 }
 
 const RECORDED: &str = "Another tool recorded the kernel's events. What a `timespec` requests is not among them: such a wait \

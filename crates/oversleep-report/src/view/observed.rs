@@ -182,6 +182,9 @@ pub fn counts(file: &ResultFile) -> (u64, u64) {
     })
 }
 
+/// Instead of waits, where a recording shows none.
+pub const WAITS_NOT_RECORDED: &str = "Waits are not recorded.";
+
 /// `120 waits ended by their timer`.
 pub fn by_timer(count: u64) -> String {
     format!("{} ended by {} timer", counted(count, "wait"), if count == 1 { "its" } else { "their" })
@@ -335,11 +338,14 @@ pub fn culprits(wait: &Wait, named_max: usize) -> Vec<Ran> {
     let (named, others) = all.split_at(named);
     let mut told: Vec<Ran> = named
         .iter()
-        .map(|culprit| Ran {
-            name: culprit.name.clone(),
-            whole_name: format!("{} ({}, {})", culprit.name, culprit.tid, policy_words(culprit.policy, culprit.prio)),
-            ran: Nanos(signed(culprit.ran_ns)),
-            why: format!(": {}", why_words(culprit.why)),
+        .map(|culprit| {
+            let (name, ran) = (culprit.name.clone(), Nanos(signed(culprit.ran_ns)));
+            if !culprit.is_task() {
+                return Ran { whole_name: name.clone(), name, ran, why: String::new() };
+            }
+            let policy = policy_words(culprit.policy, culprit.prio);
+            let whole_name = format!("{name} ({}, {policy})", culprit.tid);
+            Ran { name, whole_name, ran, why: format!(": {}", why_words(culprit.why)) }
         })
         .collect();
     let mut add = |name: String, ns: u64| {

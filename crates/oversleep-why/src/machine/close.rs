@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::open::{Fired, Open};
+use super::open::{Fired, Open, Queued};
 use super::supervised;
 use super::{Machine, Map};
 use crate::calls::{Call, Over};
-use crate::culprit::{Activity, ActivityKind, Culprit, IrqCause, SOFTIRQS, Span, Turn, Whose, why};
-use crate::event;
+use crate::culprit::{Activity, ActivityKind, Culprit, IrqCause, SOFTIRQS, Span, Task, Turn, Whose, Why, why};
+use crate::event::{self, Name};
 use crate::part::{Part, Splitter};
 use crate::wait::{Marks, Outcome, Request, Wait, signed};
 
@@ -141,8 +141,8 @@ impl Machine {
         split.until(Part::Runq, at(wait.marks.running));
         split.until(Part::Ret, at(wait.marks.returned));
         split.shift(Part::Stop, Part::Signal, signed(open.by_signals));
-        for &(from, to, _) in &open.preempted {
-            split.carve(Part::Ret, Part::Runq, signed(from), signed(to));
+        for of in &open.preempted {
+            split.carve(Part::Ret, Part::Runq, signed(of.from), signed(of.to));
         }
         if let (Some(woken), Some((.., throttled))) = (open.woken, open.running) {
             split.shift(Part::Runq, Part::Quota, signed(throttled.saturating_sub(woken.throttled)));
@@ -152,22 +152,23 @@ impl Machine {
 
     fn culprits(&self, open: &Open, wait: &Wait) -> Vec<Culprit> {
         let Some(woken) = open.woken else { return Vec::new() };
-        let mut windows: Vec<(u64, u64, u16)> = open.preempted.clone();
-        if let Some((t, cpu, _)) = open.running {
-            windows.push((woken.t, t, cpu));
-            if cpu != woken.cpu {
-                windows.push((woken.t, t, woken.cpu));
-            }
-        }
-        self.ran(&windows, (wait.tid, wait.tgid), (woken.policy, woken.prio))
+        let woken_to = |(to, last, _)| Queued { from: woken.t, to, first: woken.cpu, last };
+        let waited = open.preempted.iter().copied().chain(open.running.map(woken_to));
+        let (mut windows, mut unknown) = (Vec::new(), Vec::new());
+        waited.for_each(|of| of.windows(&open.moves, &mut windows, &mut unknown));
+        let mut found = self.ran(&windows, (wait.tid, wait.tgid), (woken.policy, woken.prio));
+        found.extend(elsewhere(&unknown));
+        found
     }
 
     /// Who ran on these CPUs at these times, instead of a thread of that policy and priority: the one that did for longest
     /// comes first.
     pub(super) fn ran(&self, windows: &[(u64, u64, u16)], of: (u32, u32), victim: (u32, i32)) -> Vec<Culprit> {
         let mut found: Vec<Culprit> = Vec::new();
-        // By thread, once they are many.
-        let mut places: Map<u32, usize> = Map::default();
+        // Their names as the stream has them: a thread that executes another program, or gets another priority, is another.
+        let mut tasks: Vec<Task> = Vec::new();
+        // By task, once they are many.
+        let mut places: Map<Task, usize> = Map::default();
         for &(from, to, cpu) in windows {
             // Turns are ordered by time, and most are long past.
             let since = |turns: &'_ VecDeque<Turn>| turns.partition_point(|turn| turn.to <= from);
@@ -176,21 +177,22 @@ impl Machine {
             let turns = turns.map(|turns| turns.range(since(turns)..)).into_iter().flatten();
             for turn in turns.filter(|turn| turn.tid != of.0) {
                 let Some(span) = turn.overlap(from, to) else { continue };
+                let task = turn.task();
                 let known = match found.len() <= CULPRITS_MAX {
-                    true => found.iter().position(|culprit| culprit.tid == turn.tid),
-                    false => places.get(&turn.tid).copied(),
+                    true => tasks.iter().position(|of| *of == task),
+                    false => places.get(&task).copied(),
                 };
                 match known {
                     Some(at) => found[at].add(span),
                     None => {
-                        let process = self.names.get(&turn.tgid).filter(|name| **name != turn.name);
                         let whose = if turn.tgid == of.1 { Whose::Own } else { turn.whose };
-                        let culprit = culprit(turn, span, victim);
-                        found.push(Culprit { process: process.map(event::text), whose, ..culprit });
+                        let process = self.process_of(turn).as_ref().map(event::text);
+                        found.push(Culprit { process, whose, ..culprit(turn, span, victim) });
+                        tasks.push(task);
                         if found.len() == CULPRITS_MAX + 1 {
-                            places = found.iter().enumerate().map(|(at, culprit)| (culprit.tid, at)).collect();
+                            places = tasks.iter().enumerate().map(|(at, task)| (*task, at)).collect();
                         } else if found.len() > CULPRITS_MAX {
-                            places.insert(turn.tid, found.len() - 1);
+                            places.insert(task, found.len() - 1);
                         }
                     }
                 }
@@ -201,6 +203,13 @@ impl Machine {
         found
     }
 
+    /// The name of the process of a turn, where the thread has another. What a process is called later counts for threads
+    /// that it had before it was named, and not for its first one, whose name is its own.
+    fn process_of(&self, turn: &Turn) -> Option<Name> {
+        let later = || self.names.get(&turn.tgid).copied().filter(|_| turn.tid != turn.tgid);
+        turn.process.or_else(later).filter(|name| *name != turn.name)
+    }
+
     /// The time that the hypervisor took around the wait's end, on the wait's CPUs; at most its lateness.
     fn steal(&self, wait: &Wait) -> u64 {
         let cpus = [wait.timer_cpu, wait.cpu];
@@ -209,6 +218,52 @@ impl Machine {
         let late = spans.filter(|(from, to, _)| *from < wait.end && wait.deadline < *to);
         late.fold(0u64, |sum, (.., stolen)| sum.saturating_add(*stolen)).min(wait.lateness_ns.max(0) as u64)
     }
+}
+
+impl Queued {
+    /// Adds the times on each CPU, and those when nobody knows on which one. Where no moves are told at all, those who ran
+    /// on either CPU are shown by the collector, which looks at the one that the thread waits for.
+    fn windows(&self, moves: &[(u64, u32)], windows: &mut Vec<(u64, u64, u16)>, unknown: &mut Vec<Unknown>) {
+        let Queued { from, to, first, last } = *self;
+        let within = |(t, _): &&(u64, u32)| (from..=to).contains(t);
+        if first != last && !moves.iter().any(|of| within(&of)) {
+            windows.extend([(from, to, last), (from, to, first)]);
+            return;
+        }
+        let (mut since, mut cpu, mut before) = (from, u32::from(first), first);
+        for &(t, next) in moves.iter().filter(within).chain([&(to, u32::from(last))]) {
+            before = u16::try_from(cpu).unwrap_or(before);
+            match u16::try_from(cpu) {
+                _ if t <= since => {}
+                Ok(cpu) => windows.push((since, t, cpu)),
+                Err(_) => unknown.push((Span { from_ns: since, to_ns: t }, [before, last])),
+            }
+            (since, cpu) = (t.max(since), next);
+        }
+    }
+}
+
+/// A time when a thread waited on one of two CPUs, and nobody knows on which one.
+type Unknown = (Span, [u16; 2]);
+
+/// Stands for whoever ran then.
+fn elsewhere(times: &[Unknown]) -> Option<Culprit> {
+    let ((first, cpus), rest) = times.split_first()?;
+    let mut all = Culprit {
+        tid: 0,
+        tgid: 0,
+        name: Culprit::on_either(*cpus),
+        process: None,
+        policy: 0,
+        prio: 0,
+        ran_ns: first.to_ns - first.from_ns,
+        why: Why::TurnNotOver,
+        is_pinned: false,
+        whose: Whose::Kernel,
+        turns: vec![*first],
+    };
+    rest.iter().for_each(|&(span, _)| all.add(span));
+    Some(all)
 }
 
 fn culprit(turn: &Turn, span: Span, victim: (u32, i32)) -> Culprit {

@@ -18,6 +18,7 @@ impl Machine {
             prio: prio as i32,
             cpus_allowed: cpus_allowed as u32,
             whose: whose(event.x),
+            process: self.names.get(&event.tgid).copied(),
             from,
             to: event.t,
         });

@@ -178,6 +178,7 @@ impl Machine {
             }
             Kind::Waking => self.on_waking(event),
             Kind::Wakeup | Kind::Out | Kind::In | Kind::Return => self.on_thread(event),
+            Kind::Moved => self.on_moved(event),
             Kind::Run => self.on_run(event),
             Kind::Fork | Kind::Exec => {
                 let parent = (event.kind == Kind::Fork).then_some(event.fields[0] as u32);

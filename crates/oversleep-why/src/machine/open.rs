@@ -61,6 +61,15 @@ pub(super) struct Woken {
     pub cpus_allowed: u32,
 }
 
+/// The thread waits for a CPU: from when to when, on which CPU at first, and on which one it ran.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queued {
+    pub from: u64,
+    pub to: u64,
+    pub first: u16,
+    pub last: u16,
+}
+
 /// A wait in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
@@ -97,8 +106,10 @@ pub(super) struct Open {
     pub woken: Option<Woken>,
     pub running: Option<(u64, u16, u64)>,
     pub has_slept: bool,
-    pub preempted_at: Option<u64>,
-    pub preempted: Vec<(u64, u64, u16)>,
+    pub preempted_at: Option<(u64, u16)>,
+    pub preempted: Vec<Queued>,
+    /// When the thread moved to which CPU while it waited for one, as far as that was told.
+    pub moves: Vec<(u64, u32)>,
     pub returned: Option<(u64, i64)>,
     /// How long the thread waited for a CPU after it was woken, if no event shows when.
     pub queued: Option<u64>,
@@ -143,6 +154,7 @@ impl Open {
             has_slept: false,
             preempted_at: None,
             preempted: Vec::new(),
+            moves: Vec::new(),
             returned: None,
             queued: None,
             throttled_at: None,
@@ -201,6 +213,7 @@ impl Open {
         (self.fired, self.by_timer, self.waking, self.woken, self.running) = (None, None, None, None, None);
         self.preempted_at = None;
         self.preempted.clear();
+        self.moves.clear();
     }
 
     /// Whether this call continues the wait because a signal's handler had run. A call with a result of its own for that

@@ -2,7 +2,7 @@
 
 use oversleep_record::observed::interruption::Interruption;
 
-use super::open::{ByTimer, Open, Woken, idle_state};
+use super::open::{ByTimer, Open, Queued, Woken, idle_state};
 use super::timers::Timer;
 use super::{Machine, TURNS_MAX, bound};
 use crate::calls::is_restarted;
@@ -53,6 +53,16 @@ impl Machine {
         open.waking = open.waking.or(Some(event.t));
     }
 
+    /// A thread moves to another CPU. Before it is in a run queue, that tells nothing yet.
+    pub(super) fn on_moved(&mut self, event: &Event) {
+        let Some(open) = self.threads.get_mut(&event.tid).filter(|open| open.returned.is_none()) else { return };
+        open.seen = open.seen.saturating_add(1);
+        let waits = open.preempted_at.is_some() || open.woken.is_some() && open.running.is_none();
+        if waits && open.moves.len() < TURNS_MAX {
+            open.moves.push((event.t, event.x));
+        }
+    }
+
     pub(super) fn on_thread(&mut self, event: &Event) {
         let arch = self.arch;
         let Some(open) = self.threads.get_mut(&event.tid) else { return };
@@ -77,7 +87,7 @@ impl Machine {
                 open.has_slept = true;
                 open.note_stop(event.x);
                 if open.running.is_some() && event.x & 1 != 0 {
-                    open.preempted_at = Some(event.t);
+                    open.preempted_at = Some((event.t, event.cpu));
                 }
             }
             Kind::Out => {
@@ -91,8 +101,8 @@ impl Machine {
             }
             Kind::In if !is_over => {
                 open.has_slept |= a != 0;
-                if let Some(from) = open.preempted_at.take() {
-                    open.preempted.push((from, event.t, event.cpu));
+                if let Some((from, first)) = open.preempted_at.take() {
+                    open.preempted.push(Queued { from, to: event.t, first, last: event.cpu });
                     open.preempted.truncate(TURNS_MAX);
                 } else if open.waking.or(open.woken.map(|woken| woken.t)).is_some() && open.running.is_none() {
                     open.running = Some((event.t, event.cpu, throttled));

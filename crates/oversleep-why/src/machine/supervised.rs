@@ -19,8 +19,8 @@ pub(super) fn split(open: &Open, (start, rearmed): (u64, Option<u64>), wait: &mu
     split.shift(Part::Stop, Part::Signal, signed(open.by_signals));
     split.until(Part::Runq, at(wait.marks.running));
     split.until(Part::Ret, at(wait.marks.returned));
-    for &(from, to, _) in &open.preempted {
-        split.carve(Part::Ret, Part::Runq, signed(from), signed(to));
+    for of in &open.preempted {
+        split.carve(Part::Ret, Part::Runq, signed(of.from), signed(of.to));
     }
     // Its length is known, its place is not.
     split.shift(Part::Unattributed, Part::Runq, signed(open.queued.unwrap_or(0)));

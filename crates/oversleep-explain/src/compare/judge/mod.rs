@@ -13,6 +13,9 @@ use super::caveats::{self, BUSY_SHARE, RECORDERS_WITHIN_NS};
 use super::interval;
 use crate::figures::{cpus, in_median_round, interference, per_value, values};
 
+/// Series of one run are of the same waits if their numbers differ by no more than one in so many.
+const SAME_WAITS_OF: u64 = 20;
+
 /// One series with the parts of its result that the verdict needs.
 struct Measured<'a> {
     file: &'a ResultFile,
@@ -28,12 +31,32 @@ pub(super) fn base_side(base: &ResultFile, series: &Series) -> Side {
     Measured::of(base, series, true).side(0, None)
 }
 
-/// A series of another result, compared with that of the base (at index `in_base`) if the base has it.
-pub(super) fn side(base: &ResultFile, in_base: Option<usize>, file: &ResultFile, series: &Series, result: u32) -> Side {
+/// What a series is compared with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair<'a> {
+    pub base: &'a ResultFile,
+    /// Its index there, if the base has it.
+    pub in_base: Option<usize>,
+    /// Both results are of one run.
+    pub of_one_run: bool,
+}
+
+/// A series of another result, compared with that of the base if the base has it.
+pub(super) fn side(pair: &Pair<'_>, file: &ResultFile, series: &Series, result: u32) -> Side {
     let measured = Measured::of(file, series, false);
-    let base = in_base.map(|at| Measured::of(base, &base.series[at], true));
+    let base = pair.in_base.map(|at| Measured::of(pair.base, &pair.base.series[at], true));
     let base = base.filter(|base| base.is_available() && measured.is_available());
-    measured.side(result, base.map(|base| against(&base, &measured)))
+    let judged = base.map(|base| match pair.of_one_run && are_same_waits(&base, &measured) {
+        true => against_itself(&base, &measured),
+        false => against(&base, &measured),
+    });
+    measured.side(result, judged)
+}
+
+/// Whether two series of one run have nearly the same waits: a recorder may begin later, or lose some.
+fn are_same_waits(base: &Measured<'_>, other: &Measured<'_>) -> bool {
+    let (one, two) = (values(base.series).count(), values(other.series).count());
+    one.abs_diff(two).saturating_mul(SAME_WAITS_OF) <= one.max(two)
 }
 
 /// The interval of a median. A program that was observed before results had slices of the time has no rounds, and neither
@@ -156,6 +179,39 @@ impl<'a> Measured<'a> {
     }
 }
 
+/// The same waits, recorded twice: chance has no part in it.
+fn against_itself(base: &Measured<'_>, other: &Measured<'_>) -> AgainstBase {
+    let tools = by_tools(base, other);
+    let judge = |one: Option<Estimate>, two: Option<Estimate>| match one.zip(two) {
+        Some((one, two)) => of_same_waits(one.value, two.value, tools),
+        None => judgement(one, two, base.too_few()),
+    };
+    let max = |measured: &Measured| values(measured.series).max().filter(|&max| max > 0);
+    AgainstBase {
+        p50: judge(base.p50, other.p50),
+        p99: (base.p99.is_some() && other.p99.is_some()).then(|| judge(base.p99, other.p99)),
+        max_ratio: max(base).zip(max(other)).map(|(base, other)| other as f64 / base as f64),
+        parts: parts::against(base, other, true),
+    }
+}
+
+/// Figures of the same waits: as they are, unless the recorders' own time may make more than the difference.
+fn of_same_waits(one: i64, two: i64, by_tools: i64) -> Judgement {
+    let exactly = |value: i64| Estimate { value, interval: Some(Interval { low: value, high: value }) };
+    let within = |value: i64| {
+        let (low, high) = (value.saturating_sub(by_tools), value.saturating_add(by_tools));
+        Estimate { value, interval: Some(Interval { low, high }) }
+    };
+    if one == two {
+        return Judgement { ratio: Some(1.0), ratio_interval: Some([1.0; 2]), verdict: Verdict::Overlap };
+    }
+    let judged = judgement(Some(exactly(one)), Some(exactly(two)), Verdict::Differs);
+    match judged.verdict == Verdict::Differs && i64::try_from(one.abs_diff(two)).is_ok_and(|apart| apart <= by_tools) {
+        true => judgement(Some(within(one)), Some(within(two)), Verdict::Overlap),
+        false => judged,
+    }
+}
+
 fn against(base: &Measured<'_>, other: &Measured<'_>) -> AgainstBase {
     let weakness = conditions_differ(base, other).or_else(|| base.weakness()).or_else(|| other.weakness());
     let p50 = weakness.clone().unwrap_or_else(|| of_medians(base, other));
@@ -165,7 +221,7 @@ fn against(base: &Measured<'_>, other: &Measured<'_>) -> AgainstBase {
         p50: judgement(base.p50, other.p50, p50),
         p99: p99.map(|verdict| judgement(base.p99, other.p99, verdict)),
         max_ratio: max(base).zip(max(other)).map(|(base, other)| other as f64 / base as f64),
-        parts: parts::against(base, other),
+        parts: parts::against(base, other, false),
     }
 }
 

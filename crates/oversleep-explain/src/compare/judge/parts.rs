@@ -5,7 +5,7 @@ use oversleep_record::part::Part;
 use oversleep_record::{Distribution, Series};
 
 use super::super::interval::of_quantile;
-use super::{Measured, apart, by_tools, judgement, step};
+use super::{Measured, apart, by_tools, judgement, of_same_waits, step};
 
 /// The values of a part, and what times are rounded to; a missing part was 0 in every wait.
 struct Values<'a>(Option<&'a Distribution>, i64);
@@ -54,7 +54,7 @@ pub(super) fn of(series: &Series, step: i64) -> Vec<PartSide> {
 }
 
 /// Each part that either result has and both can show. Followers that see different things have no parts in common.
-pub(super) fn against(base: &Measured<'_>, other: &Measured<'_>) -> Vec<PartAgainst> {
+pub(super) fn against(base: &Measured<'_>, other: &Measured<'_>, are_same_waits: bool) -> Vec<PartAgainst> {
     let by = |measured: &Measured<'_>| measured.file.observation.as_ref().map(|observation| observation.by);
     if by(base) != by(other) || !has_parts(base.series) || !has_parts(other.series) {
         return Vec::new();
@@ -69,8 +69,12 @@ pub(super) fn against(base: &Measured<'_>, other: &Measured<'_>) -> Vec<PartAgai
         if one.0.is_none() && two.0.is_none() {
             return None;
         }
-        let p99 = one.tail().zip(two.tail()).map(|(one, two)| judge(one, two, tools));
-        Some(PartAgainst { part, p50: judge(one.median(), two.median(), tools), p99 })
+        let judge = |one: Estimate, two: Estimate| match are_same_waits {
+            true => of_same_waits(one.value, two.value, tools),
+            false => judge(one, two, tools),
+        };
+        let p99 = one.tail().zip(two.tail()).map(|(one, two)| judge(one, two));
+        Some(PartAgainst { part, p50: judge(one.median(), two.median()), p99 })
     };
     let can_show = |part: &&Part| !is_unseen(base, part) && !is_unseen(other, part);
     Part::ALL.iter().filter(can_show).filter_map(judged).collect()

@@ -10,7 +10,8 @@ use oversleep_record::{Identity, ResultFile, Series};
 use super::{APPLIES_TO, period};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, Said, WAITS_MIN, by_cause, delayed_by, own_series, process_of};
+use crate::observed::{Cause, Kind, Said, WAITS_MIN, by_cause, delayed_by, enough_calls, own_series, process_of};
+use crate::read::is_recording;
 use crate::remedies::observed::{BLOCK_SIGNAL, FIND_WHO_STOPS_IT, SET_ABSOLUTE_DEADLINE};
 
 const HOW: &str = "The kernel arms the timer again when the call goes on, and oversleep sees which signal reached the thread, who \
@@ -85,6 +86,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 pub(crate) const CUT_OFF: &str = "OVS-Y024";
 
 fn cut_off(file: &ResultFile) -> Checked<Conclusion> {
+    if is_recording(file) {
+        enough_calls(file)?;
+    }
     let of = |series: &Series| {
         let waits = series.observed.as_ref()?;
         let by_signal = waits.otherwise.get(&Outcome::Signal).copied().unwrap_or(0);

@@ -8,7 +8,7 @@ use oversleep_record::{Identity, Nanos, ResultFile};
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{KINDS_MAX, Kind, WAITS_MIN, enough, kinds};
+use crate::observed::{KINDS_MAX, Kind, WAITS_MIN, enough_calls, kinds};
 use crate::remedies::observed::{SHORTEN_WORK, WAIT_ON_MONOTONIC};
 
 /// A program is behind its deadlines if it is for one wait in so many.
@@ -94,7 +94,7 @@ fn wall_clock(file: &ResultFile) -> Checked<Conclusion> {
 const WAITS_BEFORE: &str = "waits that had ended late, or of what kept it from a CPU since";
 
 fn late_calls(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let all = enough(file)?;
+    let all = enough_calls(file)?;
     let is_behind = |kind: &&Kind<'_>| {
         let late = kind.waits.called_late.count();
         late != 0 && late.saturating_mul(BEHIND_MIN) >= kind.count() && kind.count() >= WAITS_MIN

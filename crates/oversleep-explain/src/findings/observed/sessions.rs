@@ -5,6 +5,7 @@ use oversleep_record::observed::{Blame, Named};
 
 use super::real_time::FAIR;
 use crate::observed::process_of;
+use crate::read::is_recording;
 
 /// What is known of those who ran. A task stands for all of its name.
 pub(super) fn neighbours_of<'a>(file: &'a ResultFile, blame: &Blame) -> impl Iterator<Item = &'a Named> {
@@ -46,7 +47,9 @@ impl Apart {
 /// How a task is made to go last beside these threads. A nice value ranks it only among those of its own session or group.
 pub(super) fn go_last(file: &ResultFile, tgid: u32, blame: &Blame) -> String {
     let name = &blame.name;
-    match (Apart::of(file, tgid, blame), blame.tgid, blame.tid) {
+    // The ids of a recording of the past may be those of others.
+    let ids = if is_recording(file) { (0, 0) } else { (blame.tgid, blame.tid) };
+    match (Apart::of(file, tgid, blame), ids.0, ids.1) {
         (Some(Apart::Session), 0, _) => {
             format!("let the whole session of {name} go last: echo 19 > /proc/PID/autogroup")
         }
@@ -61,10 +64,15 @@ pub(super) fn go_last(file: &ResultFile, tgid: u32, blame: &Blame) -> String {
     }
 }
 
-/// The command that moves the tasks of that name to other CPUs, if it can be typed.
-pub(super) fn keep_away(name: &str) -> Option<String> {
+/// The longest name by which `pgrep` finds a process.
+const COMM_MAX: usize = 15;
+
+/// The command that moves the processes of that name to other CPUs, if it can be typed. A recording without processes names
+/// threads, by whose names none is found.
+pub(super) fn keep_away(file: &ResultFile, name: &str) -> Option<String> {
     let is_word = name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"-_".contains(&letter));
-    is_word.then(|| {
+    let is_of_threads = file.observation.as_ref().is_some_and(|observation| observation.lacks_processes);
+    (is_word && !is_of_threads && name.len() <= COMM_MAX).then(|| {
         format!(
             "# command, with the numbers of other CPUs\nfor p in $(pgrep -x {name}); do taskset -a -c -p N $p; done"
         )

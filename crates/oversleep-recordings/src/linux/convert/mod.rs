@@ -1,10 +1,10 @@
 //! From points to the events of the state machine.
 
+mod queues;
 mod shows;
 mod timers;
 mod wakes;
 
-use oversleep_record::observed::Blame;
 use oversleep_why::calls::Arch;
 use oversleep_why::event::{Event, Kind, Name};
 use oversleep_why::wakes::{Cause, Tally};
@@ -15,9 +15,6 @@ use super::{Point, What};
 
 /// Tracepoints of calls.
 const CALLS: &[&str] = &["sys_enter", "sys_exit"];
-
-/// In the event of a turn: the kernel's own.
-const OF_THE_KERNEL: u32 = 2;
 
 /// What a thread does.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +40,8 @@ struct Open {
     sent: u32,
     has_fired: bool,
     is_woken: bool,
-    /// The CPU that it was woken for.
-    woken_on: Option<u16>,
+    /// Since when it waits for which CPU.
+    queued: Option<(u64, u16)>,
     /// It waits for a CPU.
     is_pending: bool,
 }
@@ -53,6 +50,10 @@ struct Open {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
     task: Option<(u32, u64)>,
+    /// Its priority, where its switch told that.
+    prio: Option<i32>,
+    /// Who is woken there, until something else happens.
+    waking: Option<u32>,
     timer_in: u64,
     irq: (u64, u64, u32, Name),
     soft: (u64, u64, u8),
@@ -143,7 +144,8 @@ impl Converter {
         }
         self.note(point);
         self.on_point(point);
-        if point.t != 0 {
+        // What is told of names before the first event is no part of the time that was recorded.
+        if !matches!(point.what, What::Named { .. } | What::Gap { .. }) {
             for mut event in self.programs.drain(..) {
                 event.t = point.t;
                 let process = Event { kind: Kind::Process, ..event };
@@ -192,9 +194,16 @@ impl Converter {
     fn on_point(&mut self, point: &Point) {
         let Point { t, cpu, tid, .. } = *point;
         self.see(point);
-        self.cpu(cpu).handlers.see(&point.what);
+        let of_cpu = self.cpu(cpu);
+        of_cpu.handlers.see(&point.what);
+        of_cpu.waking = match point.what {
+            What::Waking { task, .. } => Some(task.tid),
+            What::Migrate { .. } => of_cpu.waking,
+            _ => None,
+        };
         match point.what {
             What::Switch { from, is_runnable, to } => self.on_switch(point, from, is_runnable, to),
+            What::Migrate { tid, to } => self.on_migrate(point, tid, to),
             What::Waking { task, cpu } => {
                 // `perf sched record` has no other event of waking.
                 if self.is_scheduler_only() && !self.has_wakeups {
@@ -205,6 +214,16 @@ impl Converter {
             }
             What::Wakeup { task, cpu } => self.on_wakeup(point, task, cpu),
             What::Fork { child, name } => self.thread(child).name = name,
+            What::Renamed { tid, name, is_program } => {
+                self.end_turn_of(point, tid);
+                let thread = self.thread(tid);
+                thread.name = name;
+                // Only the first thread of a process can execute another program, and give the process its name.
+                if is_program || thread.tgid == Some(tid) {
+                    let named = |kind| Event { cpu, name, ..Event::new(kind, t, tid) };
+                    self.out.extend([Kind::Exec, Kind::Process].map(named));
+                }
+            }
             What::NewTask { child, name, is_thread } => {
                 let tgid = if is_thread { self.thread(tid).tgid.unwrap_or(tid) } else { child };
                 let thread = self.thread(child);
@@ -216,6 +235,7 @@ impl Converter {
                 }
             }
             What::Named { tid, tgid, name } => {
+                self.end_turn_of(point, tid);
                 let thread = self.thread(tid);
                 (thread.name, thread.tgid) = (name, Some(tgid));
                 if tid == tgid && tid != 0 {
@@ -270,7 +290,7 @@ impl Converter {
         }
         let cpu = self.cpu(point.cpu);
         if cpu.task.is_none_or(|(tid, _)| tid != point.tid) {
-            cpu.task = Some((point.tid, point.t));
+            (cpu.task, cpu.prio) = (Some((point.tid, point.t)), None);
         }
     }
 
@@ -280,61 +300,6 @@ impl Converter {
             self.cpus.resize(at + 1, Cpu::default());
         }
         &mut self.cpus[at]
-    }
-
-    fn wake(&mut self, tid: u32) {
-        let Some(open) = self.open(tid) else { return };
-        if !open.is_woken {
-            (open.is_woken, open.is_pending) = (true, true);
-            self.pending += 1;
-        }
-    }
-
-    fn on_switch(&mut self, point: &Point, from: Task, is_runnable: bool, to: Task) {
-        let (t, epoch) = (point.t, self.epoch);
-        let since = self.cpu(point.cpu).task.filter(|(tid, _)| *tid == from.tid).map(|(_, since)| since);
-        self.cpu(point.cpu).task = Some((to.tid, t));
-        self.thread(from.tid).name = from.name;
-        let is_idle = from.tid == 0;
-        let is_awaited =
-            self.pending > 0 && (!is_idle || self.is_scheduler_only() && self.is_awaited(to.tid, point.cpu));
-        if let Some(since) = since.filter(|_| is_awaited) {
-            let mut event = self.event(Kind::Run, t, point.cpu, from.tid);
-            event.x = u32::from(is_runnable);
-            if is_idle {
-                (event.name, event.x) = (super::format::name(Blame::IDLE_CPU.as_bytes()), OF_THE_KERNEL);
-            }
-            event.fields = [since, from.prio as u64, policy(from.prio), 0, 0, 0];
-            self.out.push(event);
-        }
-        let has_wait = self.of_wait(Kind::Out, point, from.tid, |event| event.x = u32::from(is_runnable));
-        let thread = self.thread(from.tid);
-        if std::mem::take(&mut thread.has_returned) && !has_wait {
-            let event = self.event(Kind::Out, t, point.cpu, from.tid);
-            self.out.push(event);
-        } else if let Some(open) = thread.wait.as_mut().filter(|open| is_runnable && open.epoch == epoch) {
-            self.pending += usize::from(!std::mem::replace(&mut open.is_pending, true));
-        }
-        // A thread that was woken before it had left its CPU never waited for one.
-        if self.is_scheduler_only() && has_wait {
-            self.drop_wait(point, from.tid);
-        }
-        self.thread(to.tid).name = to.name;
-        self.of_wait(Kind::In, point, to.tid, |event| (event.x, event.fields[0]) = (from.tid, 1));
-        let Some(open) = self.open(to.tid) else { return };
-        let (was_pending, is_woken) = (std::mem::take(&mut open.is_pending), open.is_woken);
-        if was_pending {
-            self.pending = self.pending.saturating_sub(1);
-        }
-        let is_unseen = !self.has_calls && is_woken;
-        if is_unseen {
-            self.end(point, to.tid, 0);
-        }
-    }
-
-    /// Whether a thread was woken to run on that CPU.
-    fn is_awaited(&mut self, tid: u32, cpu: u16) -> bool {
-        self.open(tid).is_some_and(|open| open.is_pending && open.woken_on == Some(cpu))
     }
 
     /// Nothing can be said of the wait of a thread.

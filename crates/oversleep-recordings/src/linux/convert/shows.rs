@@ -12,6 +12,7 @@ const EVERY: &[&str] = &[
     "sched_switch",
     "sched_waking",
     "sched_wakeup",
+    MOVES,
     "hrtimer_start",
     "hrtimer_expire_entry",
     "hrtimer_expire_exit",
@@ -19,6 +20,9 @@ const EVERY: &[&str] = &[
     "sys_enter",
     "sys_exit",
 ];
+
+/// Needed where a thread moved to another CPU while it waited for one.
+const MOVES: &str = "sched_migrate_task";
 
 impl Converter {
     /// Whether it can show waits for a CPU only.
@@ -49,7 +53,8 @@ impl Converter {
     /// Tracepoints that it lacks, as recorders are told them.
     pub fn lacks(&self) -> Vec<String> {
         let on_this = |name: &&&str| **name != "local_timer_entry" || self.arch == Arch::X86_64;
-        let lacks = EVERY.iter().filter(on_this).filter(|name| !self.facts.can.has(name));
+        let is_needed = |name: &&&str| **name != MOVES || self.facts.has_unseen_moves;
+        let lacks = EVERY.iter().filter(on_this).filter(is_needed).filter(|name| !self.facts.can.has(name));
         let entry = |name: &&str| place(name).map(|place| &POINTS[place]);
         lacks.filter_map(entry).map(Entry::full_name).collect()
     }

@@ -164,7 +164,7 @@ impl Converter {
             self.arm(point, task.tid, WAKE_UP, [0, 0, UNSEEN_TIMER << 8, point.t, point.t, 0]);
         }
         if let Some(open) = self.open(task.tid) {
-            open.woken_on = Some(cpu);
+            open.queued = Some((point.t, cpu));
         }
         let idle = self.cpus.get(usize::from(cpu)).filter(|cpu| cpu.task.is_some_and(|(tid, _)| tid == 0));
         let idle = idle.and_then(|cpu| cpu.idle).map_or(0, |state| u64::from(state) + 1);

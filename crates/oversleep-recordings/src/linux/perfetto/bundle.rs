@@ -3,7 +3,7 @@
 use oversleep_why::event::Name;
 
 use super::proto::{Message, Value, packed};
-use crate::linux::format::name;
+use crate::linux::format::{name, name_in};
 use crate::linux::point::{self, Counts, Entry, Fields, POINTS, Point, SLEEPS, Task, What};
 
 /// Fields of `FtraceEventBundle`.
@@ -61,7 +61,7 @@ impl Record {
                 packed(bytes).for_each(|number| self.element(number))
             }
             Value::Number(number) if entry.fields[field] == "args" => self.element(number),
-            Value::Bytes(bytes) => self.names[field] = name(bytes),
+            Value::Bytes(bytes) => self.names[field] = name_in(entry.fields[field], bytes),
             Value::Number(number) => self.numbers[field] = number,
         }
     }

@@ -70,6 +70,13 @@ fn fields(what: &What) -> Option<(&'static str, Vec<Of>)> {
         }
         What::Waking { task, cpu } => ("sched_waking", woken(task, cpu)),
         What::Wakeup { task, cpu } => ("sched_wakeup", woken(task, cpu)),
+        What::Migrate { tid, to } => {
+            ("sched_migrate_task", vec![Of::Number(u64::from(*tid)), Of::Number(u64::from(*to))])
+        }
+        What::Renamed { tid, name, is_program } => {
+            let event = if *is_program { "sched_process_exec" } else { "task_rename" };
+            (event, vec![Of::Number(u64::from(*tid)), text(name)])
+        }
         What::Fork { child, name } => ("sched_process_fork", vec![Of::Number(u64::from(*child)), text(name)]),
         What::NewTask { child, name, is_thread } => (
             "task_newtask",
@@ -221,7 +228,15 @@ fn points(trace: &[u8]) -> Vec<Point> {
 
 #[test]
 fn the_same_events_are_read_of_every_form() {
-    let all = recorded();
+    let mut all = recorded();
+    let last = *all.last().unwrap();
+    let name = super::super::format::name(b"rustc");
+    let more = [
+        What::Migrate { tid: 7, to: 1 },
+        What::Renamed { tid: 7, name, is_program: true },
+        What::Renamed { tid: 7, name, is_program: false },
+    ];
+    all.extend((1..).zip(more).map(|(later, what)| Point { t: last.t + later, what, ..last }));
     for how in [As::Messages, As::Described] {
         for is_compressed in [false, true] {
             assert!(points(&trace(&all, how, is_compressed, None)) == all);

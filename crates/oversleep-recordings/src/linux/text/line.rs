@@ -2,8 +2,8 @@
 
 use oversleep_why::event::Name;
 
-use crate::linux::format::name;
-use crate::linux::point::{Entry, Fields, POINTS, SLEEPS, What, place};
+use crate::linux::format::{name, name_in};
+use crate::linux::point::{Entry, Fields, PATH, POINTS, SLEEPS, What, place};
 
 /// The most fields that a tracepoint of [`POINTS`] has.
 const FIELDS_MAX: usize = 8;
@@ -271,7 +271,8 @@ impl Fields for Values<'_> {
             let key = || rest.iter().position(|byte| !byte.is_ascii_lowercase() && *byte != b'_');
             text[at] == b' ' && (rest.starts_with(b"==> ") || key().is_some_and(|end| end != 0 && rest[end] == b'='))
         };
-        let most = text.len().min(size_of::<Name>());
-        name(&text[..(0..most).find(is_end).unwrap_or(most)])
+        let field = self.names[field];
+        let most = if field == PATH { text.len() } else { text.len().min(size_of::<Name>()) };
+        name_in(field, &text[..(0..most).find(is_end).unwrap_or(most)])
     }
 }

@@ -3,13 +3,16 @@
 //! Positions are shares of the whole span from the request to the end. Two numbers, `--from` and `--span`, select the
 //! visible section; a rule sets them for the chosen view.
 
+use oversleep_explain::verdict::lacks_waits;
 use oversleep_record::observed::culprit::{ActivityKind, Span, policy_words};
 use oversleep_record::observed::wait::{Wait, signed};
 use oversleep_record::part::{Part, Segment};
 use oversleep_record::{Nanos, ResultFile};
 
 use super::super::markup::Markup;
-use crate::view::observed::{about_stacks, part_note, purpose, stacks, stolen, wait_in_words, why_words};
+use crate::view::observed::{
+    WAITS_NOT_RECORDED, about_stacks, part_note, purpose, stacks, stolen, wait_in_words, why_words,
+};
 use crate::view::table::letter;
 use crate::words::{capitalised, counted};
 
@@ -90,7 +93,8 @@ impl Timeline<'_> {
 pub fn section(m: &mut Markup, file: &ResultFile, worst: &[Wait]) {
     super::section(m, "worst", "The worst waits", |m| {
         if worst.is_empty() {
-            m.leaf("p", &[("class", "quiet")], "No wait ended by its timer.");
+            let none = if lacks_waits(file) { WAITS_NOT_RECORDED } else { "No wait ended by its timer." };
+            m.leaf("p", &[("class", "quiet")], none);
             return;
         }
         m.leaf(
@@ -199,14 +203,13 @@ fn lanes(m: &mut Markup, timeline: &Timeline) {
         lane(m, &format!("{}, tasks", cpu(wait.cpu)), &|m| {
             for culprit in &wait.culprits {
                 for &turn in &culprit.turns {
-                    let words = format!(
-                        "{} ({}, {}) ran {}: {}",
-                        culprit.name,
-                        culprit.tid,
-                        policy_words(culprit.policy, culprit.prio),
-                        length(turn),
-                        why_words(culprit.why)
-                    );
+                    let policy = policy_words(culprit.policy, culprit.prio);
+                    let who = match culprit.is_task() {
+                        true => format!("{} ({}, {policy})", culprit.name, culprit.tid),
+                        false => culprit.name.clone(),
+                    };
+                    let why = if culprit.is_task() { why_words(culprit.why) } else { "no task is named" };
+                    let words = format!("{who} ran {}: {why}", length(turn));
                     drawn(m, turn, &culprit.name, &words);
                 }
             }

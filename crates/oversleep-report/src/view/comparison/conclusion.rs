@@ -55,7 +55,7 @@ fn longer(comparison: &Comparison) -> &'static str {
     if all_by("runtimes") {
         "`oversleep runtimes --thorough`, or some of them by name"
     } else if all_by("why") {
-        "`oversleep why --for`"
+        "`oversleep why --for`, or a longer recording"
     } else if comparison.results.iter().all(|result| matches!(result.command.as_str(), "watch" | "serve")) {
         "`oversleep watch --for`"
     } else if has_imported(comparison) {

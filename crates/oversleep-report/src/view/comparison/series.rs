@@ -27,8 +27,9 @@ pub(super) fn is_over(comparison: &Comparison, results: usize) -> bool {
 type Place = (&'static str, &'static str, fn(&SeriesComparison) -> bool);
 
 /// The groups of series: id, heading, and a predicate. A series is in the first group that takes it.
-const PLACES: [Place; 11] = [
+const PLACES: [Place; 12] = [
     ("lateness", "Waits: lateness", |series| series.quantity == Quantity::Lateness),
+    ("wake-ups", "Wake-ups: until the thread has a CPU", |series| series.quantity == Quantity::WakeUpLatency),
     ("cost", "Clocks: cost of a read", |series| series.quantity == Quantity::Cost && series.unit == Unit::Ps),
     ("step", "Clocks: steps of coarse ones", |series| series.quantity == Quantity::Step),
     ("elapsed", "Sleeps: duration as a clock shows it", |series| series.quantity == Quantity::Duration),

@@ -42,6 +42,7 @@ pub fn section(file: &ResultFile, experiment_id: ExperimentId, section_id: Strin
 fn caption(quantity: Quantity, unit: Unit) -> &'static str {
     match quantity {
         Quantity::Lateness => "Lateness",
+        Quantity::WakeUpLatency => "From waking up until the thread has a CPU",
         Quantity::Duration => "Duration as each clock shows it",
         Quantity::Cost if unit == Unit::Ps => "Cost of one read",
         Quantity::Cost => "Duration of one call",

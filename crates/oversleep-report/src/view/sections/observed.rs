@@ -1,10 +1,11 @@
 //! The waits of observed programs, by kind.
 
+use oversleep_explain::verdict::lacks_waits;
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::{Entry, watch};
 use crate::view::limits::limits;
-use crate::view::observed::{ended_otherwise, left_out, of_runtime, otherwise, own_rows, table};
+use crate::view::observed::{WAITS_NOT_RECORDED, ended_otherwise, left_out, of_runtime, otherwise, own_rows, table};
 use crate::view::table::Section;
 use crate::view::{loops, wakes};
 
@@ -19,7 +20,10 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let Some(observation) = &file.observation else { return section };
     let table = table(own_rows(file), BAR);
     let selected = if observation.left_out == 0 { "" } else { "selected " };
-    let none = table.is_none().then(|| format!("No {selected}wait ended by its timer."));
+    let none = table.is_none().then(|| match lacks_waits(file) {
+        true => WAITS_NOT_RECORDED.to_owned(),
+        false => format!("No {selected}wait ended by its timer."),
+    });
     let section = section
         .tables(table)
         .tables(of_runtime(file))

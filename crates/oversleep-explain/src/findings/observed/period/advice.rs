@@ -107,7 +107,7 @@ pub(super) fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Concl
                     .advising(
                         &SEPARATE_CPUS,
                         format!("Keep {name} away from the CPUs of this program"),
-                        keep_away(name),
+                        keep_away(file, name),
                     )
                     .advising(&RUN_FIRST, format!("Or let this thread go first (chrt, renice), or {or}"), None)
             }

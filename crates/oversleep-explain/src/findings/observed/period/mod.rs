@@ -10,8 +10,10 @@ use oversleep_record::{Distribution, Nanos, ResultFile};
 
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
+use crate::observed::enough_calls;
 use crate::observed::groups::Quota;
 use crate::observed::period::{HeldUp, Loop, loops};
+use crate::read::is_recording;
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, LIFT_REAL_TIME_THROTTLING, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{
     BLOCK_ELSEWHERE, FOLLOW_LESS, RUN_FIRST, SEPARATE_CPUS, SHARE_INTERPRETER, SHORTEN_WORK, TOUCH_MEMORY_FIRST,
@@ -142,6 +144,9 @@ fn cause_of(file: &ResultFile, of: &Loop<'_>, part: Part) -> String {
 /// The loops of which it was seen what the threads do between their waits.
 pub(super) fn seen(file: &ResultFile) -> Checked<Vec<Loop<'_>>> {
     let loops = loops(file);
+    if loops.is_empty() && is_recording(file) {
+        enough_calls(file)?;
+    }
     if loops.is_empty() {
         return Err(Conclusion::lacks("no thread waits again and again. Follow the program for longer"));
     }

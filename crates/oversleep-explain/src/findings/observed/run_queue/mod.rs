@@ -16,7 +16,7 @@ use super::sessions::{Apart, go_last, keep_away};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{
-    Cause, IDLE_CPUS, Kind, NOBODY, OVERSLEEP, by_cause, delayed_by, has_ended, is_oversleep, is_own, is_unexplained,
+    Cause, IDLE_CPUS, Kind, NOBODY, OVERSLEEP, UNKNOWN_CPUS, by_cause, delayed_by, has_ended, is_own, is_unexplained,
     kinds,
 };
 use crate::remedies::linux::FORBID_DEEP_IDLE;
@@ -66,6 +66,9 @@ const TIME_LEFT: &[&RemedyEntry] = &[&LIFT_REAL_TIME_THROTTLING, &SEPARATE_CPUS]
 const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
 const AWAKE: &[&RemedyEntry] = &[&FORBID_DEEP_IDLE];
 
+/// Why nobody is named who ran.
+const MOVED: &str = "waits for a CPU and moves to another one meanwhile; when is not recorded (sched:sched_migrate_task), so \
+                     nobody is named who ran";
 /// The most tasks that a sentence names.
 const NAMED_MAX: usize = 3;
 
@@ -106,9 +109,10 @@ fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 fn culprit(kind: &Kind<'_>, blame: &Blame) -> String {
     let policy = policy_words(blame.policy, blame.prio);
     let is_namesake = blame.whose != Whose::Own && blame.name == kind.identity.program && blame.tgid != 0;
-    match is_oversleep(blame) {
+    match kind.is_follower(blame) {
         true => OVERSLEEP.to_owned(),
         false if blame.is_idle_cpu() => IDLE_CPUS.to_owned(),
+        false if blame.is_unknown_cpu() => UNKNOWN_CPUS.to_owned(),
         false if is_namesake => format!("another {} (process {}, {policy})", blame.name, blame.tgid),
         false => format!("{} ({policy})", blame.name),
     }
@@ -202,6 +206,11 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     if blame.is_idle_cpu() {
         return behind_idle(cause, &format!("{total} in {}, {max} at most", counted(count, "wait")));
     }
+    if blame.is_unknown_cpu() {
+        let (who, waits) = (&cause.first().identity, counted(count, "wait"));
+        let found = cause.found(format!("{who} {MOVED}: {total} in {waits}, {max} at most"));
+        return found.matters(Severity::Note).cured_by(&[]);
+    }
     let pinned = if blame.is_pinned { ", pinned to this CPU" } else { "" };
     let apart = Apart::of(file, cause.first().waits.tgid, blame);
     let is_lower = blame.policy == SCHED_IDLE || blame.prio > NICE_0;
@@ -231,7 +240,7 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         count => found
             .rests_on("steal", format!("the hypervisor took time from these CPUs around {}", counted(count, "wait"))),
     };
-    if is_oversleep(blame) {
+    if cause.first().is_follower(blame) {
         return found.matters(Severity::Note).cured_by(LESS).advising(
             &FOLLOW_LESS,
             "This is the cost of following the program, and isn't there without oversleep. Run oversleep on another CPU, or \
@@ -281,7 +290,7 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         (false, false) => format!("Keep {name} away from {program}'s CPUs: taskset or a cpuset for either of them"),
     };
     let is_moved = !is_confined && !is_kernel && !blame.is_pinned;
-    let found = found.advising(&SEPARATE_CPUS, pin, if is_moved { keep_away(name) } else { None });
+    let found = found.advising(&SEPARATE_CPUS, pin, keep_away(file, name).filter(|_| is_moved));
     let priority = 99 - i64::from(blame.prio);
     let above = (priority + 1).clamp(1, 99);
     // A program that runs gets its policy from chrt -p; one that has ended is started with it.
