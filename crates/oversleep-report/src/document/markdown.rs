@@ -30,10 +30,10 @@ fn view(view: &View, out: &mut dyn Write) -> io::Result<()> {
     for warning in &view.warnings {
         writeln!(out, "\n> **Note:** {}", escaped(warning))?;
     }
-    if !view.summary.is_empty() {
+    if view.sentences().next().is_some() {
         writeln!(out)?;
     }
-    for sentence in &view.summary {
+    for sentence in view.sentences() {
         writeln!(out, "- {}", escaped(sentence))?;
     }
     if !view.text.is_empty() {

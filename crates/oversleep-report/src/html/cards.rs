@@ -7,8 +7,11 @@ use oversleep_record::{Nanos, ResultFile};
 use super::markup::Markup;
 use crate::view::findings::{self, Findings, SEVERITIES};
 use crate::view::overview::{Headline, Line};
-use crate::view::{overview, verdict};
+use crate::view::{headlines, verdict};
 use crate::words::{capitalised, counted, sentence, units_bound};
+
+/// The longest list within a sentence.
+const LISTED_OPEN: usize = 4;
 
 /// The longest list of the waits that a cause delayed that isn't collapsed.
 const GROUPS_OPEN: usize = 4;
@@ -19,8 +22,9 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
     let title = if file.observation.is_some() { "Causes" } else { "Findings" };
     m.element("section", &[("id", "findings"), ("aria-labelledby", "findings-heading")], |m| {
         m.leaf("h2", &[("id", "findings-heading")], title);
-        if overview::has_bottom_line(file) {
-            bottom_line(m, &overview::bottom_lines(file, &findings));
+        let lines = headlines::lines(file, &findings);
+        if !lines.is_empty() {
+            bottom_line(m, &lines);
         }
         m.leaf("p", &[], &findings.summary());
         let mut shown = Shown { causes: causes(file), ..Shown::default() };
@@ -47,7 +51,7 @@ fn bottom_line(m: &mut Markup, lines: &[Line]) {
         Line::Cost(one, _) => vec![(one, "cost")],
         Line::Words(_) => Vec::new(),
     });
-    headlines(m, all);
+    boxes(m, all);
     for line in lines {
         if let Line::Words(words) = line {
             m.leaf("p", &[("class", "lead")], words);
@@ -56,7 +60,7 @@ fn bottom_line(m: &mut Markup, lines: &[Line]) {
 }
 
 /// Figures, each with what it is of, in a box of that class.
-pub(super) fn headlines<'a>(m: &mut Markup, all: impl Iterator<Item = (&'a Headline, &'a str)>) {
+pub(super) fn boxes<'a>(m: &mut Markup, all: impl Iterator<Item = (&'a Headline, &'a str)>) {
     m.element("ul", &[("class", "headlines")], |m| {
         for (Headline { what, figure, of }, class) in all {
             m.element("li", &[("class", class)], |m| {
@@ -72,30 +76,8 @@ pub(super) fn headlines<'a>(m: &mut Markup, all: impl Iterator<Item = (&'a Headl
 
 /// `timer-slack` as a heading: `Timer slack`.
 fn title(name: &str) -> String {
-    capitalised(&in_words(name))
+    capitalised(&findings::in_prose(name))
 }
-
-/// `timer-slack` within a sentence: `real-time policy`, `dedicated CPUs`.
-fn in_words(name: &str) -> String {
-    let words: Vec<&str> = name
-        .split('-')
-        .map(|word| match word {
-            "cpu" => "CPU",
-            "cpus" => "CPUs",
-            "tsc" => "TSC",
-            "os" => "OS",
-            other => other,
-        })
-        .collect();
-    let mut text = words.join(" ");
-    for pair in HYPHENATED {
-        text = text.replace(&pair.replace('-', " "), pair);
-    }
-    text
-}
-
-/// Words that keep their hyphen when other hyphens of a name become blanks.
-const HYPHENATED: [&str; 5] = ["real-time", "wake-up", "high-resolution", "CPU-time", "fork-join"];
 
 fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut Shown<'a>) {
     let severity = finding.severity.noun();
@@ -115,7 +97,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
             m.text(" ");
             m.leaf("span", &[("class", "id")], &finding.id);
         });
-        m.leaf("p", &[], &findings::in_words(finding));
+        words(m, &findings::in_words(finding));
         delays(m, file, finding, &shown.causes);
         let (above, fresh): (Vec<&Advice>, Vec<&Advice>) =
             finding.advice.iter().partition(|advice| shown.advice.contains(&wording(advice)));
@@ -144,7 +126,11 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
                 m.text("What to do: see ");
                 for (index, advice) in above.iter().enumerate() {
                     m.text(if index > 0 { ", " } else { "" });
-                    m.leaf("a", &[("href", &format!("#remedy-{}", advice.remedy))], &in_words(&advice.remedy));
+                    m.leaf(
+                        "a",
+                        &[("href", &format!("#remedy-{}", advice.remedy))],
+                        &findings::in_prose(&advice.remedy),
+                    );
                 }
                 m.text(" above.");
             });
@@ -162,6 +148,21 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
                     }
                 });
             }
+        });
+    });
+}
+
+/// What was found. What a sentence lists beyond its example is a list of its own, which is collapsed.
+fn words(m: &mut Markup, text: &str) {
+    let Some((example, count, others)) = findings::listed(text).filter(|(.., others)| others.len() > LISTED_OPEN)
+    else {
+        return m.leaf("p", &[], text);
+    };
+    m.leaf("p", &[], &sentence(example));
+    m.element("details", &[], |m| {
+        m.leaf("summary", &[], &format!("{count} more like it"));
+        m.element("ul", &[("class", "evidence")], |m| {
+            others.iter().for_each(|other| m.element("li", &[], |m| m.with_names(other)));
         });
     });
 }
@@ -278,6 +279,24 @@ mod tests {
         ] {
             assert_eq!(title(name), reads);
         }
-        assert_eq!(in_words("dedicated-cpus"), "dedicated CPUs", "within a sentence letters keep their case");
+        assert_eq!(findings::in_prose("dedicated-cpus"), "dedicated CPUs", "within a sentence letters keep their case");
+    }
+
+    #[test]
+    fn a_long_list_within_a_finding_is_collapsed() {
+        let written = |text: &str| {
+            let mut page = Vec::new();
+            let mut m = Markup::to(&mut page);
+            words(&mut m, text);
+            m.finish().expect("memory takes it");
+            String::from_utf8(page).expect("it is text")
+        };
+        let long = written("parkNanos truncates: 1 ms; 5 more: a (x, y), b, c (x), d (x), e (x), f (z).");
+        assert!(
+            long.starts_with("<p>ParkNanos truncates: 1\u{a0}ms.</p>\n<details><summary>5 more like it</summary>"),
+            "{long}"
+        );
+        assert!(long.contains("<li>a (x, y)</li>\n<li>b, c (x)</li>") && long.contains("<li>f (z)</li>"), "{long}");
+        assert_eq!(written("It truncates; 1 more: a (x)."), "<p>It truncates; 1 more: a (x).</p>\n");
     }
 }

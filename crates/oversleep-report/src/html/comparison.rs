@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::cards;
 use super::markup::Markup;
-use super::tables::draw;
+use super::tables::{ROWS_OPEN, draw, folded};
 use crate::view::comparison::View;
 use crate::view::table::Section;
 
@@ -27,7 +27,7 @@ pub fn page_of(view: &View, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn has_conclusion(view: &View) -> bool {
-    !view.summary.is_empty() || !view.headlines.is_empty()
+    view.sentences().next().is_some() || !view.headlines.is_empty()
 }
 
 /// The parts of the page: the id of each and its name.
@@ -41,8 +41,8 @@ fn places(view: &View) -> Vec<(String, String)> {
 
 fn top(m: &mut Markup, view: &View) {
     m.leaf("h1", &[], &view.title);
-    for warning in &view.warnings {
-        m.element("p", &[("class", "warning"), ("role", "note")], |m| m.prose(warning));
+    if !has_conclusion(view) {
+        warnings(m, view);
     }
     for (name, machine) in &view.results {
         m.element("p", &[], |m| {
@@ -53,23 +53,40 @@ fn top(m: &mut Markup, view: &View) {
             m.text(machine);
         });
     }
+    super::theme(m);
+}
+
+/// What must not be concluded.
+fn warnings(m: &mut Markup, view: &View) {
+    for warning in &view.warnings {
+        m.element("p", &[("class", "warning"), ("role", "note")], |m| m.prose(warning));
+    }
 }
 
 fn body(m: &mut Markup, view: &View) {
-    // What changed stands beside what differs.
     let (facts, sections): (Vec<_>, Vec<_>) = view.sections.iter().partition(|section| section.id == "facts");
-    m.element("div", &[("class", "concluded")], |m| {
-        if has_conclusion(view) {
-            m.element("section", &[("id", "conclusion"), ("aria-labelledby", "conclusion-heading")], |m| {
-                m.leaf("h2", &[("id", "conclusion-heading")], "Conclusion");
-                if !view.headlines.is_empty() {
-                    cards::headlines(m, view.headlines.iter().map(|one| (one, "")));
-                }
-                view.summary.iter().for_each(|sentence| m.element("p", &[("class", "lead")], |m| m.prose(sentence)));
+    if has_conclusion(view) {
+        m.element("section", &[("id", "conclusion"), ("aria-labelledby", "conclusion-heading")], |m| {
+            m.leaf("h2", &[("id", "conclusion-heading")], "Conclusion");
+            if !view.headlines.is_empty() {
+                cards::boxes(m, view.headlines.iter().map(|one| (one, "")));
+            }
+            // What changed stands beside what differs.
+            m.element("div", &[("class", "concluded")], |m| {
+                m.element("div", &[], |m| {
+                    // Headlines say what differs most.
+                    let most = view.most.iter().filter(|_| view.headlines.is_empty());
+                    for sentence in most.chain(&view.summary) {
+                        m.element("p", &[("class", "lead")], |m| m.prose(sentence));
+                    }
+                    warnings(m, view);
+                });
+                facts.iter().for_each(|section| drawn(m, section));
             });
-        }
-        facts.into_iter().for_each(|section| drawn(m, section));
-    });
+        });
+    } else {
+        facts.iter().for_each(|section| drawn(m, section));
+    }
     if !view.text.is_empty() {
         m.element("section", &[], |m| m.leaf("pre", &[("class", "text")], &view.text));
     }
@@ -81,7 +98,14 @@ fn drawn(m: &mut Markup, section: &Section) {
     let (id, heading) = (format!("section-{}", section.id), format!("heading-{}", section.id));
     m.element("section", &[("id", &id), ("aria-labelledby", &heading)], |m| {
         m.leaf("h2", &[("id", &heading)], &section.title);
-        m.element("div", &[("class", "tables")], |m| section.tables.iter().for_each(|table| draw(m, table, "")));
+        m.element("div", &[("class", "tables")], |m| {
+            for table in &section.tables {
+                match section.id == "unmatched" && table.rows.len() > ROWS_OPEN {
+                    true => folded(m, table),
+                    false => draw(m, table, ""),
+                }
+            }
+        });
         section.notes.iter().for_each(|note| m.element("p", &[("class", "quiet any")], |m| m.prose(note)));
     });
 }

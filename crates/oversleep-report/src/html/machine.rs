@@ -51,7 +51,7 @@ pub(super) fn method(m: &mut Markup, file: &ResultFile) {
         }
         let clock: Vec<String> = head::timestamps(file).into_iter().chain(head::cross_check(file)).collect();
         let unknown = "This run did not measure the cost of its timestamps.".to_owned();
-        m.leaf("p", &[("class", "lead")], &if clock.is_empty() { unknown } else { clock.join(" ") });
+        m.leaf("p", &[], &if clock.is_empty() { unknown } else { clock.join(" ") });
         m.element("ul", &[("class", "quiet")], |m| METHOD.iter().for_each(|line| m.leaf("li", &[], line)));
     });
 }

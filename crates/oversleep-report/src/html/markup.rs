@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::words::units_bound;
+use crate::words::{BOUND, units_bound};
+
+/// The longest word that is kept on one line, in characters.
+const WORD_MAX: usize = 16;
 
 /// A document that is written piece by piece. After an error, nothing more is written.
 pub(super) struct Markup<'a> {
@@ -41,7 +44,10 @@ impl<'a> Markup<'a> {
     /// An element that holds text only. In a paragraph no line is broken between a figure and its unit.
     pub fn leaf(&mut self, name: &str, attributes: &[(&str, &str)], text: &str) {
         let bound = (name == "p").then(|| units_bound(text));
-        self.element(name, attributes, |m| m.text(bound.as_deref().unwrap_or(text)));
+        self.element(name, attributes, |m| match &bound {
+            Some(bound) => m.with_names(bound),
+            None => m.text(text),
+        });
     }
 
     /// An element that has no content and no end.
@@ -65,6 +71,27 @@ impl<'a> Markup<'a> {
     /// Text, escaped.
     pub fn text(&mut self, text: &str) {
         self.push(&escaped(text));
+    }
+
+    /// Text whose long names may be broken where their parts meet: `CREATE_|WAITABLE_|TIMER`.
+    pub fn with_names(&mut self, text: &str) {
+        for word in text.split_inclusive([' ', BOUND]) {
+            if word.chars().count() <= WORD_MAX {
+                self.text(word);
+                continue;
+            }
+            let mut rest = word;
+            while let Some(end) = rest.find(['_', '/', '.', '=', ':']).map(|at| at + 1).filter(|end| *end < rest.len())
+            {
+                self.text(&rest[..end]);
+                // A path keeps its two colons.
+                if !rest[end..].starts_with([':', ' ', BOUND]) {
+                    self.void("wbr", &[]);
+                }
+                rest = &rest[end..];
+            }
+            self.text(rest);
+        }
     }
 
     /// A sentence, escaped, with commands between backticks as code, and options of commands unbroken.
@@ -97,7 +124,7 @@ impl<'a> Markup<'a> {
                 end += 1;
             }
             match end - at {
-                1 if !is_option(words[at]) => self.text(words[at]),
+                1 if !is_option(words[at]) => self.with_names(words[at]),
                 _ => self.leaf("span", &[("class", "name")], &words[at..end].join(" ")),
             }
             at = end;
@@ -183,6 +210,16 @@ mod tests {
         m.leaf("code", &[], "8 ms");
         m.finish().expect("memory takes it");
         assert_eq!(String::from_utf8_lossy(&page), "<p>8\u{a0}ms late, 4 more</p>\n<code>8 ms</code>");
+    }
+
+    #[test]
+    fn long_names_break_where_their_parts_meet() {
+        let mut page = Vec::new();
+        let mut m = Markup::to(&mut page);
+        m.with_names("in 15.6 ms std::this_thread::sleep_for");
+        m.finish().expect("memory takes it");
+        let says = "in 15.6 ms std::<wbr>this_<wbr>thread::<wbr>sleep_<wbr>for";
+        assert_eq!(String::from_utf8_lossy(&page), says);
     }
 
     #[test]

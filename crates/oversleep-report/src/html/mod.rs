@@ -196,7 +196,7 @@ fn figures(m: &mut Markup, svg: &str) {
     if !svg.contains("<title>") {
         return;
     }
-    m.element("details", &[], |m| {
+    m.element("details", &[("class", "bulk")], |m| {
         m.leaf("summary", &[], "The figures in words");
         m.element("ul", &[("class", "evidence figures")], |m| {
             texts(svg, "<title>").for_each(|tip| m.element("li", &[], |m| m.trusted(tip)));

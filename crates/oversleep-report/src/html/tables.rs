@@ -10,13 +10,19 @@ use crate::view::table::{Cell, Columns, Kind, Section, Table, Tone};
 use crate::words::{counted, grouped, value};
 
 /// The longest table that isn't collapsed.
-const ROWS_OPEN: usize = 26;
+pub(super) const ROWS_OPEN: usize = 26;
 
 /// The longest row heading that is kept on one line, in characters.
 const NAME_MAX: usize = 48;
 
 /// A table with longer texts than this, in characters, would have a column of single words on a phone.
 const CELL_MAX: usize = 32;
+
+/// A phone has room for so many characters of a row.
+const ROW_MAX: usize = 44;
+
+/// And a column of it for a name of so many.
+const NAME_NARROW_MAX: usize = 20;
 
 /// Every section, then every series.
 pub(super) fn section(m: &mut Markup, file: &ResultFile) {
@@ -50,10 +56,7 @@ fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
     m.element("div", &[("class", "tables")], |m| {
         for table in &section.tables {
             if table.rows.len() > ROWS_OPEN || section.notes_suffice {
-                m.element("details", &[], |m| {
-                    m.leaf("summary", &[], &format!("{} ({} rows)", table.caption, table.rows.len()));
-                    draw(m, table, "");
-                });
+                folded(m, table);
             } else {
                 draw(m, table, "");
             }
@@ -75,16 +78,24 @@ fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
     }
 }
 
+/// A table that is collapsed, because it is long; a print leaves it out.
+pub(super) fn folded(m: &mut Markup, table: &Table) {
+    m.element("details", &[("class", "bulk")], |m| {
+        m.leaf("summary", &[], &format!("{} ({} rows)", table.caption, grouped(table.rows.len() as u64)));
+        draw(m, table, "");
+    });
+}
+
 /// A table with a caption, and with headings that a screen reader can use.
 pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&index| table.columns[index].kind != Kind::Bar).collect();
     let scroll = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", table.caption.as_str())];
     m.element("div", &scroll, |m| {
-        // A page too narrow for bars and sentences shows each row as a block, with the heads beside the figures.
-        let has_blocks = table.columns.iter().any(|column| column.kind == Kind::Split) || has_sentences(table, &shown);
+        // A page too narrow for bars, sentences and long names shows each row as a block, with the heads beside the figures.
+        let has_blocks = table.columns.iter().any(|column| column.kind == Kind::Split) || is_wide(table, &shown);
         let class = if has_blocks { format!("{class} blocks") } else { class.to_owned() };
         m.element("table", &[("class", class.trim())], |m| {
-            m.leaf("caption", &[], &table.caption);
+            m.element("caption", &[], |m| m.leaf("span", &[], &table.caption));
             m.element("thead", &[], |m| {
                 m.element("tr", &[], |m| {
                     for &index in &shown {
@@ -108,10 +119,15 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
                                 // A name stays on one line; a long list of them may wrap.
                                 let is_name = row[index].text.chars().count() <= NAME_MAX;
                                 let class = if is_name { class.replace("any", "name") } else { class };
-                                m.leaf("th", &[("scope", "row"), ("class", &class)], &row[index].text);
+                                let attributes = [("scope", "row"), ("class", class.as_str())];
+                                m.element("th", &attributes, |m| m.with_names(&row[index].text));
                             } else {
                                 let head = [("class", class.as_str()), ("data-head", &table.columns[index].head)];
-                                m.leaf("td", &head[..1 + usize::from(has_blocks)], &row[index].text);
+                                let is_figure = table.columns[index].kind == Kind::Figure;
+                                m.element("td", &head[..1 + usize::from(has_blocks)], |m| match is_figure {
+                                    true => m.text(&row[index].text),
+                                    false => m.with_names(&row[index].text),
+                                });
                             }
                         }
                     });
@@ -125,10 +141,16 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     }
 }
 
-/// Whether a cell behind the name of its row is longer than a column of a phone.
-fn has_sentences(table: &Table, shown: &[usize]) -> bool {
-    let is_long = |row: &Vec<Cell>| shown.iter().skip(1).any(|&index| row[index].text.chars().count() > CELL_MAX);
-    table.rows.iter().any(is_long)
+/// Whether a cell behind the name of its row is longer than a column of a phone, or whole rows are and their names are long.
+fn is_wide(table: &Table, shown: &[usize]) -> bool {
+    let length = |text: &str| text.chars().count();
+    let longest = |index: &usize| {
+        let cells = table.rows.iter().map(|row: &Vec<Cell>| length(&row[*index].text));
+        cells.chain([length(&table.columns[*index].head)]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = shown.iter().map(longest).collect();
+    let is_over = widths.iter().map(|width| width + 1).sum::<usize>() > ROW_MAX;
+    widths.iter().skip(1).any(|width| *width > CELL_MAX) || is_over && widths.first() > Some(&NAME_NARROW_MAX)
 }
 
 fn class_of(kind: Kind, tone: Tone) -> String {
@@ -161,7 +183,7 @@ fn every_series(m: &mut Markup, file: &ResultFile) {
         });
     let Some(table) = columns.table("Every series of the result, as recorded", &file.series) else { return };
     m.leaf("h3", &[("id", "section-every-series")], "Every series");
-    m.element("details", &[], |m| {
+    m.element("details", &[("class", "bulk")], |m| {
         m.leaf("summary", &[], &counted(table.rows.len(), "series"));
         draw(m, &table, "");
     });

@@ -130,7 +130,7 @@ fn draw(c: &mut Canvas, row: &AnswerRow, lines: &[String], names: &Names, x: &Sc
     let (left, right, y) = (x.px(x.low()), x.px(x.high()), top + names.above);
     let remark = |c: &mut Canvas, y: f64| {
         for (i, line) in lines.iter().enumerate() {
-            c.text((left, y + LINE * i as f64), Anchor::Start, "soft t", line);
+            c.text((left, y + LINE * i as f64), Anchor::Start, "soft t halo", line);
         }
     };
     if !row.is_drawn() {

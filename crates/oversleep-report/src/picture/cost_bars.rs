@@ -58,7 +58,7 @@ impl CostBars {
         let fastest = clocks.iter().position(|c| c.objection.is_none());
         let widths = clocks.iter().map(|c| text::width_px(&c.label, 12.0)).chain([115.0]);
         let names = Names::new(&self.frame, widths, (14.0, 0.0, 300.0));
-        let (left, right) = (names.left, self.frame.width() - self.frame.either(270.0, 80.0));
+        let (left, right) = (names.left, self.frame.width() - self.frame.either(236.0, 80.0));
         let slowest = clocks[clocks.len() - 1].cost_ns;
         let x = Scale::log((clocks[0].cost_ns * 0.7).max(1e-3), slowest.max(1e-3), left, right);
         let absent = self.absent_lines();
@@ -182,7 +182,7 @@ fn row(
         if names.above > 0.0 {
             // There is no room behind the bar.
             let room = width - 24.0 - 1.1 * text::width_px(&clock.label, 12.0);
-            c.text((width - 8.0, top + 11.0), Anchor::End, class, &text::fitted(&words, 11.0, room));
+            c.text((width - 8.0, top + names.above - 5.0), Anchor::End, class, &text::fitted(&words, 11.0, room));
         } else if !words.is_empty() {
             c.text((after, y + 11.0), Anchor::Start, class, &text::fitted(&words, 11.0, width - 14.0 - after));
         }

@@ -21,7 +21,9 @@ impl Form {
     /// Its width, px.
     pub const fn width(self) -> f64 {
         match self {
-            Form::Alone | Form::Wide => 720.0,
+            Form::Alone => 720.0,
+            // Two stand side by side on a screen of 1,280 px, three on one of 1,920.
+            Form::Wide => 600.0,
             Form::Narrow => 340.0,
         }
     }
@@ -141,7 +143,7 @@ impl Names {
     pub(super) fn new(frame: &Frame, widths: impl Iterator<Item = f64>, (gap, indent, most): (f64, f64, f64)) -> Self {
         let (margin, widest) = (frame.margin(), widths.fold(60.0, f64::max));
         match frame.is_narrow() {
-            true => Self { left: margin + indent, above: 16.0, margin, most: frame.width() - 2.0 * margin },
+            true => Self { left: margin + indent, above: 20.0, margin, most: frame.width() - 2.0 * margin },
             false => {
                 let left = (widest + margin + gap + indent).min(most);
                 Self { left, above: 0.0, margin, most: left - margin - gap - indent }
@@ -154,7 +156,7 @@ impl Names {
         let px = if class.ends_with(" b") { 13.3 } else { 12.0 };
         let name = text::fitted(name, px, self.most);
         match self.above > 0.0 {
-            true => c.text((self.margin, y + 11.0), Anchor::Start, class, &name),
+            true => c.text((self.margin, y + self.above - 5.0), Anchor::Start, &format!("{class} halo"), &name),
             false => c.text((self.margin + self.most, baseline), Anchor::End, class, &name),
         }
     }

@@ -31,6 +31,9 @@ impl Cells {
     }
 }
 
+/// A name with a value for each column, or none if it is a heading.
+pub type Row = (String, Vec<Option<f64>>);
+
 /// Median lateness of waits (rows) by request (columns).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
@@ -40,7 +43,7 @@ pub struct HeatMap {
     pub columns: Vec<String>,
     /// Name of the wait, and its median lateness in µs per column, `None` if it wasn't measured. A name without any column
     /// is the heading of the rows below it.
-    pub rows: Vec<(String, Vec<Option<f64>>)>,
+    pub rows: Vec<Row>,
     /// The values of the lightest and the darkest colour, in µs, for several maps with common colours; else the map's own
     /// range.
     pub range: Option<(f64, f64)>,
@@ -58,8 +61,9 @@ impl HeatMap {
         let positive: Vec<f64> = cells.iter().copied().filter(|v| *v > 0.0).collect();
         let own = (positive.first().copied().unwrap_or(1.0), positive.last().copied().unwrap_or(1.0));
         let (low, high) = self.range.unwrap_or(own);
-        let waits = self.rows.iter().filter(|row| !row.1.is_empty());
-        let names = Names::new(&self.frame, waits.map(|row| text::width_px(&row.0, 12.0)), (14.0, 0.0, 300.0));
+        let rows = self.rows_of_form();
+        let waits = rows.iter().filter(|row| !row.1.is_empty());
+        let names = Names::new(&self.frame, waits.map(|row| text::width_px(&row.0, 12.0)), (14.0, 0.0, 330.0));
         let room = self.frame.width() - self.frame.margin() - names.left;
         // Where the columns don't fit side by side, the map goes on beneath itself.
         let across = ((room / CELL_MIN) as usize).clamp(1, self.columns.len());
@@ -67,16 +71,16 @@ impl HeatMap {
         let across = self.columns.len().div_ceil(maps);
         let cell = (room / across as f64).min(120.0);
         let row = ROW + names.above;
-        let height = 20.0 + row * self.rows.len() as f64;
+        let height = 20.0 + row * rows.len() as f64;
         let words = self.words();
         frame::figure(&self.frame, &words, &[], (height + GAP) * maps as f64 - GAP, |c| {
             for (k, column) in self.columns.iter().enumerate() {
                 let at = (names.left + cell * ((k % across) as f64 + 0.5), (height + GAP) * (k / across) as f64 + 11.0);
                 axis::name(c, at, &text::fitted(column, 11.0, cell - 4.0));
             }
-            let whole_names = self.whole_names();
+            let whole_names = whole_names(&rows);
             for (map, (i, (label, values))) in
-                (0..maps).flat_map(|map| self.rows.iter().enumerate().map(move |row| (map, row)))
+                (0..maps).flat_map(|map| rows.iter().enumerate().map(move |row| (map, row)))
             {
                 let top = (height + GAP) * map as f64 + 20.0 + row * i as f64;
                 if values.is_empty() {
@@ -106,20 +110,35 @@ impl HeatMap {
         (0..self.columns.len()).map(|i| values.get(i).copied().flatten().filter(|v| v.is_finite()))
     }
 
-    /// The name of each row behind its heading.
-    fn whole_names(&self) -> Vec<String> {
-        let mut heading = None;
-        let mut name = |(label, values): &(String, Vec<Option<f64>>)| {
-            if values.is_empty() {
-                heading = Some(label.clone());
-            }
-            heading.as_ref().map_or_else(|| label.clone(), |heading| format!("{heading}: {label}"))
+    /// The rows; on a phone those below a heading that read alike are one.
+    fn rows_of_form(&self) -> Vec<Row> {
+        if !self.frame.is_narrow() {
+            return self.rows.clone();
+        }
+        let read = |values: &[Option<f64>]| -> Vec<Option<String>> {
+            self.values(values).map(|value| value.map(|value| self.cells.text(value))).collect()
         };
-        self.rows.iter().map(&mut name).collect()
+        let mut rows: Vec<(Vec<&str>, &[Option<f64>])> = Vec::new();
+        let mut below = 0;
+        for (label, values) in &self.rows {
+            let is_alike = |row: &&mut (Vec<&str>, &[Option<f64>])| read(row.1) == read(values);
+            match rows[below..].iter_mut().find(is_alike).filter(|_| !values.is_empty()) {
+                Some((names, _)) => names.push(label),
+                None => rows.push((vec![label], values)),
+            }
+            if values.is_empty() {
+                below = rows.len();
+            }
+        }
+        let room = self.frame.width() - 2.0 * self.frame.margin();
+        let named = |(names, values): (Vec<&str>, &[Option<f64>])| {
+            (text::alike(&names, 12.0, room, 1).join(" "), values.to_vec())
+        };
+        rows.into_iter().map(named).collect()
     }
 
     fn words(&self) -> Words {
-        let whole_names = self.whole_names();
+        let whole_names = whole_names(&self.rows);
         let named: Vec<(f64, String)> = whole_names
             .iter()
             .zip(&self.rows)
@@ -141,6 +160,18 @@ impl HeatMap {
             named.iter().map(|(v, name)| format!("{name}: {}.", self.cells.text(*v))).collect::<Vec<_>>().join(" ");
         Words { heading: HEADING, finding, detail, caveat: String::new() }
     }
+}
+
+/// The name of each row behind its heading.
+fn whole_names(rows: &[Row]) -> Vec<String> {
+    let mut heading = None;
+    let mut name = |(label, values): &Row| {
+        if values.is_empty() {
+            heading = Some(label.clone());
+        }
+        heading.as_ref().map_or_else(|| label.clone(), |heading| format!("{heading}: {label}"))
+    };
+    rows.iter().map(&mut name).collect()
 }
 
 /// The step of the ramp, by ratio; early waits get the lightest.
@@ -203,6 +234,16 @@ mod tests {
         well_formed(&svg);
         assert!(svg.contains(">java 17<") && svg.contains("From +5\u{a0}µs (java 17: parkNanos, 300 µs)"), "{svg}");
         assert!(svg.contains("go 1.23: Sleep, 300 µs: +9\u{a0}µs") && !svg.contains("java 17, 300"), "{svg}");
+    }
+
+    #[test]
+    fn rows_that_read_alike_are_one_on_a_phone() {
+        let rows = ["sleep", "select", "poll"].map(|name| (name, vec![Some(15_600.0), Some(66.0)]));
+        let all = map(rows.into_iter().chain([("timerfd", vec![Some(12.0), None])]).collect());
+        let phone = HeatMap { frame: Frame { form: frame::Form::Narrow, ..Frame::new("h") }, ..all.clone() }.svg();
+        well_formed(&phone);
+        assert!(phone.contains(">sleep, select, poll<") && phone.matches("+15.6\u{a0}ms<").count() == 1, "{phone}");
+        assert_eq!(all.svg().matches("+15.6\u{a0}ms</text>").count(), 3);
     }
 
     #[test]

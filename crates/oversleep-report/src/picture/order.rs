@@ -6,7 +6,7 @@ use super::{axis, stats};
 
 /// The plot of a panel, and its name above it, px.
 const PLOT: f64 = 62.0;
-const NAME: f64 = 22.0;
+const NAME: f64 = 30.0;
 /// The title above all panels, and the axis beneath.
 const TITLE: f64 = 16.0;
 const AXIS: f64 = 38.0;
@@ -52,7 +52,7 @@ pub fn draw(c: &mut Canvas, panels: &[Panel<'_>], top_ms: f64, (unit, unit_ms): 
         let above = TITLE + (NAME + PLOT) * f64::from(place);
         let (high, base) = (above + NAME, above + NAME + PLOT);
         let y = Scale::linear(0.0, top_ms, base, high);
-        c.text((LEFT, above + 14.0), Anchor::Start, "ink t b", panel.label);
+        c.text((LEFT, above + 20.0), Anchor::Start, "ink t b", panel.label);
         axis::left(c, &y.ticks(unit_ms, 24.0), LEFT, right);
         for (class, values) in [("coarse s", panel.coarse_ms), ("precise s", panel.precise_ms)] {
             let points = (1..).zip(values).map(|(run, ms)| (f64::from(run), *ms)).filter(|(_, ms)| ms.is_finite());

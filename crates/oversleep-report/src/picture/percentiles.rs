@@ -126,20 +126,8 @@ impl Percentiles {
         let room = self.frame.either(NAMES.0 - 12.0, self.frame.width() - 32.0);
         let named = |members: Vec<usize>| {
             let names: Vec<&str> = members.iter().map(|&index| series[index].label.as_str()).collect();
-            let whole = text::wrapped(&names.join(", "), 11.0, room, usize::MAX);
-            let lines = match whole.len() > NAME_LINES_MAX {
-                // The rest is in the figures in words.
-                true => {
-                    let fits = |shown: usize| {
-                        let more = names.len() - shown;
-                        let line = format!("{} and {more} like it", names[..shown].join(", "));
-                        let lines = text::wrapped(&line, 11.0, room, usize::MAX);
-                        (lines.len() <= NAME_LINES_MAX).then_some(lines)
-                    };
-                    (1..names.len()).rev().find_map(fits).unwrap_or(whole)
-                }
-                false => whole,
-            };
+            // The rest is in the figures in words.
+            let lines = text::alike(&names, 11.0, room, NAME_LINES_MAX);
             Group { members, lines }
         };
         groups.into_iter().map(named).collect()

@@ -143,6 +143,20 @@ pub fn wrapped(text: &str, size_px: f64, room_px: f64, most: usize) -> Vec<Strin
     lines.iter().map(|line| fitted(line, size_px, room_px)).collect()
 }
 
+/// The names of what looks alike, in so many lines at most: what doesn't fit is counted, `poll, select and 12 like it`.
+pub fn alike(names: &[&str], size_px: f64, room_px: f64, most: usize) -> Vec<String> {
+    let lines = |line: &str| wrapped(line, size_px, room_px, usize::MAX);
+    let whole = lines(&names.join(", "));
+    if whole.len() <= most {
+        return whole;
+    }
+    let fits = |shown: usize| {
+        let line = format!("{} and {} like it", names[..shown].join(", "), names.len() - shown);
+        Some(lines(&line)).filter(|lines| lines.len() <= most)
+    };
+    (1..names.len()).rev().find_map(fits).unwrap_or(whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

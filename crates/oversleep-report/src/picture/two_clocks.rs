@@ -51,12 +51,28 @@ struct Layout {
     lower: f64,
 }
 
-const WIDE: Layout =
+const ALONE: Layout =
     Layout { series_right: 414.0, coarse_left: 436.0, precise_left: 546.0, histogram_width: 96.0, lower: 0.0 };
 const NARROW: Layout =
     Layout { series_right: 332.0, coarse_left: LEFT, precise_left: 196.0, histogram_width: 134.0, lower: PANEL + 14.0 };
 
 impl Layout {
+    /// The sleeps have less room in a form that is less wide.
+    fn of(frame: &Frame) -> Layout {
+        let less = Form::Alone.width() - frame.width();
+        let Layout { series_right, coarse_left, precise_left, histogram_width, lower } = ALONE;
+        match frame.is_narrow() {
+            true => NARROW,
+            false => Layout {
+                series_right: series_right - less,
+                coarse_left: coarse_left - less,
+                precise_left: precise_left - less,
+                histogram_width,
+                lower,
+            },
+        }
+    }
+
     fn right(&self) -> f64 {
         self.precise_left + self.histogram_width
     }
@@ -98,7 +114,7 @@ impl TwoClocks {
             Key::new("coarse", &format!("coarse clock: {}", self.coarse_label)),
             Key::new("precise", &format!("precise clock: {}", self.precise_label)),
         ];
-        let at = if self.frame.is_narrow() { &NARROW } else { &WIDE };
+        let at = &Layout::of(&self.frame);
         frame::figure(&self.frame, &words, &legend, PANEL + at.lower + lens::HEIGHT, |c| {
             let unit = Unit::for_us(scale.high());
             let ticks = scale.ticks(unit.us, 36.0);
@@ -136,8 +152,9 @@ impl TwoClocks {
         let (y, requested) = (axis::crisp(scale.px(self.requested_us)), time_us(self.requested_us));
         if at.lower > 0.0 {
             c.line((LEFT, y), (at.series_right, y), "ink s dash");
-            let above = if y < 20.0 { y + 14.0 } else { y - 5.0 };
-            c.text((at.series_right - 3.0, above), Anchor::End, "ink t halo", &format!("requested {requested}"));
+            // Sleeps end above the line, so beneath it is the free side.
+            let base = if PLOT_HEIGHT - y > 26.0 { y + 14.0 } else { y - 5.0 };
+            c.text((at.series_right - 3.0, base), Anchor::End, "ink t halo", &format!("requested {requested}"));
             return;
         }
         c.line((LEFT, y), (at.right() + 4.0, y), "ink s dash");
@@ -301,7 +318,7 @@ fn or<'a>(label: &'a str, other: &'a str) -> &'a str {
 }
 
 const _: () = assert!(
-    WIDE.precise_left + WIDE.histogram_width + 70.0 < Form::Wide.width(),
+    ALONE.precise_left + ALONE.histogram_width + 70.0 < Form::Alone.width(),
     "the label of the request needs room"
 );
 

@@ -16,10 +16,10 @@ pub fn comparison(view: &View, width: usize) -> String {
     for warning in &view.warnings {
         page.prose(warning, 0, Tone::Warn);
     }
-    if !view.summary.is_empty() {
+    if view.sentences().next().is_some() {
         page.gap();
         page.title("Conclusion");
-        view.summary.iter().for_each(|sentence| page.prose(sentence, 0, Tone::Plain));
+        view.sentences().for_each(|sentence| page.prose(sentence, 0, Tone::Plain));
     }
     for section in &view.sections {
         page.gap();

@@ -4,7 +4,7 @@
 //! heads and names do. Nothing is cut. The result file and the HTML report have what is left out.
 
 use super::style::paint;
-use super::text::{clean, columns, wrapped};
+use super::text::{clean, columns, longest_piece, wrapped};
 use crate::view::bars::{are_bars, narrower};
 use crate::view::table::{Cell, Column, Kind, Table, Tone};
 
@@ -15,6 +15,8 @@ const WORDS_MIN: usize = 24;
 const WORDS_LEAST: usize = 14;
 /// The minimum room for a name beside others that have more.
 const NAME_LEAST: usize = 10;
+/// A name that can't be broken gets so much room before figures wrap.
+const PIECE_MAX: usize = 16;
 /// The minimum room for a name where a figure would have to wrap otherwise.
 const NAME_NARROW: usize = 5;
 
@@ -125,7 +127,10 @@ fn least(table: &Table, cleaned: &[Vec<Cell>]) -> Vec<usize> {
             let words = column.head.split(' ').map(columns).max().unwrap_or(0);
             cells.max(words)
         }
-        _ => NAME_LEAST,
+        _ => {
+            let pieces = cleaned.iter().map(|row| longest_piece(&row[index].text)).max().unwrap_or(0);
+            pieces.clamp(NAME_LEAST, PIECE_MAX)
+        }
     };
     table.columns.iter().enumerate().map(of).collect()
 }

@@ -94,10 +94,21 @@ pub fn broken(text: &str, width: usize) -> Vec<String> {
 /// Marks after which a long name breaks.
 const BREAKS: [char; 7] = ['/', '-', '=', ',', '.', '_', ':'];
 
-/// Where a piece of a longer name ends, in bytes: behind the last mark that leaves it half as long or longer.
+/// Where a piece of a longer name ends, in bytes: behind the last mark that leaves it half as long or longer, or else before
+/// the last word that begins with a capital: `Scheduled|Executor`.
 fn end_of_piece(piece: &str) -> usize {
-    let end = piece.rfind(BREAKS).map_or(0, |at| at + 1);
-    if 2 * end >= piece.len() { end } else { piece.len() }
+    let capital = piece.char_indices().zip(piece.chars().skip(1)).filter_map(|((at, letter), next)| {
+        (letter.is_lowercase() && next.is_uppercase()).then_some(at + letter.len_utf8())
+    });
+    let ends = [piece.rfind(BREAKS).map(|at| at + 1), capital.last()];
+    ends.into_iter().flatten().find(|end| 2 * end >= piece.len()).unwrap_or(piece.len())
+}
+
+/// The columns of the longest part of a text that stays in one piece.
+pub fn longest_piece(text: &str) -> usize {
+    let pieces =
+        text.split(' ').flat_map(|word| word.split_inclusive(|letter| letter == '(' || BREAKS.contains(&letter)));
+    pieces.map(columns).max().unwrap_or(0)
 }
 
 /// The same, with longer words in pieces.
@@ -141,6 +152,7 @@ mod tests {
         assert_eq!(wrapped("it took 66.1 µs or 5 minutes", 12), ["it took", "66.1 µs or 5", "minutes"]);
         assert_eq!(wrapped("", 7), [] as [&str; 0]);
         assert_eq!(wrapped("B8/sleep/1ms/policy=idle", 14), ["B8/sleep/1ms/", "policy=idle"]);
+        assert_eq!(wrapped("ScheduledExecutorService.x", 16), ["Scheduled", "ExecutorService.", "x"]);
         assert_eq!(wrapped("a/averyverylongname", 10), ["a/averyver", "ylongname"], "a piece isn't tiny");
     }
 }

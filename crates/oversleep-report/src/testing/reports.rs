@@ -12,7 +12,7 @@ use crate::view::comparison::{self, Sketch};
 use crate::view::{head, pictures};
 
 /// Elements without an end.
-const VOID: [&str; 4] = ["meta", "link", "input", "!DOCTYPE"];
+const VOID: [&str; 5] = ["meta", "link", "input", "wbr", "!DOCTYPE"];
 /// Attributes of drawings that are figures.
 const FIGURES: [&str; 14] =
     ["x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "d", "width", "height", "points", "viewBox"];

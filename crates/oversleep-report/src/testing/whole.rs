@@ -67,7 +67,8 @@ fn page(html: &str) -> String {
                 rest = after;
             }
             "/td" | "/th" => text += " | ",
-            "span" | "b" | "strong" | "a" | "code" | "/span" | "/b" | "/strong" | "/a" | "/code" | "td" | "th" => {}
+            "span" | "b" | "strong" | "a" | "code" | "wbr" | "/span" | "/b" | "/strong" | "/a" | "/code" | "td"
+            | "th" => {}
             _ => text.push('\n'),
         }
         for shown in ["aria-label=\"", "title=\"", "style=\"", "open=", "type=\"", "scope=\""] {

@@ -28,6 +28,41 @@ pub fn inconclusive(file: &ResultFile) -> &'static str {
     }
 }
 
+/// A sentence with an example and a list of others: the example, how many more there are, and each runtime or wait of the
+/// list. `parkNanos truncates; 2 more: go (Sleep, After), node (setTimeout)` has two others.
+pub fn listed(text: &str) -> Option<(&str, &str, Vec<&str>)> {
+    let (before, list) = text.split_once(" more: ")?;
+    let (example, count) = before.rsplit_once("; ")?;
+    if count.is_empty() || !count.chars().all(|letter| letter.is_ascii_digit()) {
+        return None;
+    }
+    // Names have commas, too, and each ends with its waits in brackets.
+    let all = list.trim_end_matches('.').split_inclusive("), ").map(|one| one.trim_end_matches(", ")).collect();
+    Some((example, count, all))
+}
+
+/// `timer-slack` within a sentence: `real-time policy`, `dedicated CPUs`.
+pub fn in_prose(name: &str) -> String {
+    let words: Vec<&str> = name
+        .split('-')
+        .map(|word| match word {
+            "cpu" => "CPU",
+            "cpus" => "CPUs",
+            "tsc" => "TSC",
+            "os" => "OS",
+            other => other,
+        })
+        .collect();
+    let mut text = words.join(" ");
+    for pair in HYPHENATED {
+        text = text.replace(&pair.replace('-', " "), pair);
+    }
+    text
+}
+
+/// Words that keep their hyphen when other hyphens of a name become blanks.
+const HYPHENATED: [&str; 5] = ["real-time", "wake-up", "high-resolution", "CPU-time", "fork-join"];
+
 impl Findings {
     /// Runs every check of the registry.
     pub fn of(file: &ResultFile) -> Findings {
@@ -168,6 +203,15 @@ mod tests {
     use oversleep_record::testing::Sheet;
 
     use super::*;
+
+    #[test]
+    fn a_list_in_a_sentence_ends_each_entry_outside_brackets() {
+        let found =
+            listed("parkNanos truncates: 300 µs took 15.6 ms; 3 more: go (Sleep, After), node libuv 1, Node 4 (a).");
+        let others = vec!["go (Sleep, After)", "node libuv 1, Node 4 (a)"];
+        assert_eq!(found, Some(("parkNanos truncates: 300 µs took 15.6 ms", "3", others)));
+        assert_eq!(listed("it took 2 ms; no more: a, b"), None);
+    }
 
     #[test]
     fn outcomes_read_as_sentences() {

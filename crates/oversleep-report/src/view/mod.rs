@@ -11,6 +11,7 @@ pub mod findings;
 pub mod fleet;
 pub mod gallery;
 pub mod head;
+pub mod headlines;
 pub mod intervals;
 mod limits;
 pub mod loops;

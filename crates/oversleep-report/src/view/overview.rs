@@ -160,13 +160,16 @@ pub fn bottom_lines(file: &ResultFile, findings: &Findings) -> Vec<Line> {
     let is_same = |one: &Cost, other: &Cost| one.finding.name == other.finding.name && one.call == other.call;
     match (of_plain_sleep, of_any_call) {
         (Some(plain), Some(any)) if is_same(&plain, &any) => {
-            lines.push(largest(&format!("of a plain sleep ({wait}) and of any call measured"), &plain));
+            lines.push(largest(&format!("of a plain sleep ({wait}) and of any call measured"), &plain, None));
         }
         (plain, any) => {
-            lines.extend(plain.map(|plain| largest(&format!("of a plain sleep ({wait})"), &plain)));
+            lines.extend(
+                plain.map(|plain| largest(&format!("of a plain sleep ({wait})"), &plain, Some("of a plain sleep"))),
+            );
             lines.extend(any.map(|any| {
                 let request = any.requested.map(|requested| format!(" for {requested}")).unwrap_or_default();
-                largest(&format!("of any call measured ({}{request})", any.call), &any)
+                let call = format!("of {}{request}", any.call);
+                largest(&format!("of any call measured ({}{request})", any.call), &any, Some(&call))
             }));
         }
     }
@@ -210,7 +213,8 @@ fn unexplained(sleep: &Series) -> Option<String> {
     })
 }
 
-fn largest(of_what: &str, cost: &Cost<'_>) -> Line {
+/// A largest cost in a sentence, and as a headline, which names whose it is where there are several.
+fn largest(of_what: &str, cost: &Cost<'_>, of_which: Option<&str>) -> Line {
     let Cost { finding, advice, size, is_gain, .. } = cost;
     let cure = advice.map(|advice| first_clause(&advice.sentence));
     let remedy = cure.map(|cure| format!(" {cure}.")).unwrap_or_default();
@@ -220,7 +224,11 @@ fn largest(of_what: &str, cost: &Cost<'_>) -> Line {
     let tried =
         gain.map_or_else(|| format!("No remedy was tried; it is {size} late"), |gain| format!("Tried here: {gain}"));
     let headline = Headline {
-        what: format!("Largest cost {of_what}: {}", finding.name),
+        what: format!(
+            "largest cost{}: {}",
+            of_which.map(|which| format!(" {which}")).unwrap_or_default(),
+            findings::in_prose(&finding.name)
+        ),
         figure,
         of: cure.unwrap_or("no remedy is known").to_owned(),
     };

@@ -17,7 +17,7 @@ async function askAhead(given) {
 async function answerNow() {
   const asked = state();
   const words = wordsOf(asked);
-  byId('command').textContent = typed(words);
+  showCommand(byId('command'), words);
   byId('chosen').textContent = asked.on.map((name) => titles.get(name) ?? name).join('; ') || 'none';
   latest += 1;
   const mine = latest;

@@ -12,8 +12,10 @@ async function begin() {
   // Systems with their machines in words; the commands shown have the names.
   const chip = ({ name, title }) => element('label', { title: name }, element('input', { type: 'checkbox', value: name }), title);
   const of = (system) => all.filter((machine) => machine.system === system);
-  byId('machines').replaceChildren(...Object.entries(systems).map(([system, label]) => element('div', {},
-    element('p', { className: 'soft' }, label), element('div', { className: 'chips', role: 'group', ariaLabel: label }, ...of(system).map(chip)))));
+  // The list is long, so a system's machines unfold; which are chosen stands above them.
+  byId('machines').replaceChildren(...Object.entries(systems).map(([system, label]) => element('details', { name: 'system' },
+    element('summary', {}, `${label}: ${of(system).length}`),
+    element('div', { className: 'chips', role: 'group', ariaLabel: label }, ...of(system).map(chip)))));
   byId('checking').elements.on.replaceChildren(...Object.entries(systems).map(([system, label]) => element('optgroup', { label },
     ...of(system).map(({ name, title }) => element('option', { value: name, title: name }, title)))));
   byId('checking').elements.on.value = 'windows-11';

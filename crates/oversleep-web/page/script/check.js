@@ -11,7 +11,7 @@ function checkWords() {
   if (!fields.like.value) for (const [key, value] of changed) words.push('--set', `${key}=${value}`);
   byId('figures').parentElement.hidden = fields.like.value !== '';
   fields.on.disabled = fields.like.value !== '';
-  byId('check-command').textContent = typed(words);
+  showCommand(byId('check-command'), words);
   return words;
 }
 

@@ -14,6 +14,9 @@ const quoted = (word) => {
   return /["$`\\!%]/.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : `"${word}"`;
 };
 const typed = (words) => ['oversleep', ...words].map(quoted).join(' ');
+/** The command in a box, where lines end between words. */
+const showCommand = (box, words) => box.replaceChildren(...['oversleep', ...words]
+  .flatMap((word, at) => [at > 0 ? ' ' : '', element('span', {}, quoted(word))]));
 
 function copies(button, from) {
   button.onclick = async () => {

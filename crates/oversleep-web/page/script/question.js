@@ -37,7 +37,7 @@ function restore(given) {
       ? left(`The link asks the machine of '${value}'; drop that file on the page and open the link again`)
       : left(`The link says ${name}=${value}, which this page has no control for`))).join('');
   callFromQuestion();
-  if (conditions.some((name) => given[name])) document.querySelector('#question details').open = true;
+  if (conditions.some((name) => given[name])) byId('conditions').open = true;
 }
 
 // A call and its duration write the question, and follow it as it is typed.

@@ -251,7 +251,7 @@ fn note(part: Part, wait: &Wait) -> String {
 /// The time line in words, for readers without a pointer, and on paper.
 fn in_words(m: &mut Markup, timeline: &Timeline) {
     let wait = timeline.wait;
-    m.element("details", &[], |m| {
+    m.element("details", &[("class", "bulk")], |m| {
         m.leaf("summary", &[], "In words");
         m.element("ol", &[("class", "evidence")], |m| {
             for segment in &wait.segments {

@@ -21,7 +21,7 @@ pub(in crate::html) fn section(m: &mut Markup, file: &ResultFile) {
         m.leaf("p", &[("class", "lead")], &verdict.sentence);
         let headlines = headlines(&verdict);
         if !headlines.is_empty() {
-            cards::headlines(m, headlines.iter().map(|(one, class)| (one, *class)));
+            cards::boxes(m, headlines.iter().map(|(one, class)| (one, *class)));
         }
         if !verdict.shares.is_empty() {
             let share = |part| verdict.shares.iter().find(|share| share.part == part).map_or(0.0, |share| share.share);

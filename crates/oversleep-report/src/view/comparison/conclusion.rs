@@ -1,6 +1,6 @@
 //! The conclusion of a comparison: what differs, by how much, and what changed.
 
-use oversleep_record::comparison::{Comparison, FactDifference, SeriesComparison, Verdict};
+use oversleep_record::comparison::{Compared, Comparison, FactDifference, SeriesComparison, Verdict};
 
 use super::{fact_text, has_imported, letter, machines, series};
 use crate::view::overview::Headline;
@@ -19,7 +19,14 @@ pub(super) fn changed(comparison: &Comparison) -> Option<String> {
     }
     let text = |fact: &FactDifference, index: usize| Some(fact_text(&fact.name, fact.values.get(index)?.as_ref()?));
     let known = |fact: &FactDifference| Some(format!("{} {} → {}", fact.name, text(fact, 0)?, text(fact, 1)?));
-    let named: Vec<String> = comparison.facts.iter().filter_map(known).collect();
+    let mut named: Vec<String> = comparison.facts.iter().filter_map(known).collect();
+    // Facts of one system say nothing about another.
+    if let [base, other] = &comparison.results[..]
+        && base.platform.os != other.platform.os
+    {
+        let system = |result: &Compared| result.machine.first().cloned().unwrap_or_else(|| result.platform.os.clone());
+        named.insert(0, format!("the system, {} → {}", system(base), system(other)));
+    }
     if named.is_empty() {
         return Some(
             "No fact that matters for timing differs, so what else the machine did, or the program that was measured, makes the \
@@ -37,8 +44,7 @@ pub(super) fn changed(comparison: &Comparison) -> Option<String> {
 
 /// The result of comparing each result with the base, in a sentence.
 pub(super) fn summary(comparison: &Comparison) -> Vec<String> {
-    let of_result = |result| differ_most(comparison, result).into_iter().chain([against_base(comparison, result)]);
-    let mut sentences: Vec<String> = comparison.others().flat_map(of_result).collect();
+    let mut sentences: Vec<String> = comparison.others().map(|result| against_base(comparison, result)).collect();
     if !comparison.concludes() {
         sentences.push(format!(
             "Nothing could be concluded. Measure the same on each machine for longer ({}), and close other programs \
@@ -135,6 +141,9 @@ fn against_base(comparison: &Comparison, result: u32) -> String {
     format!("{name} against A: of {} in common, {}.{tails}", counted(tally.all(), "series"), parts.join(", "))
 }
 
+/// The most series that are headlines beside how many differ.
+const HEADLINES_MAX: usize = 2;
+
 /// The most series that the conclusion names.
 const NAMED_MAX: usize = 3;
 
@@ -168,13 +177,24 @@ fn of_base(ratio: f64) -> String {
 }
 
 /// What differs most at the median, and by how much.
-fn differ_most(comparison: &Comparison, result: u32) -> Option<String> {
+pub(super) fn differ_most(comparison: &Comparison, result: u32) -> Option<String> {
     let named = |(ratio, series): (f64, &SeriesComparison)| {
         let (before, after) = medians(series, result)?;
         Some(format!("{} is {after} instead of {before} ({})", series.key, of_base(ratio)))
     };
     let named: Vec<String> = differing(comparison, result).into_iter().filter_map(named).take(NAMED_MAX).collect();
     (!named.is_empty()).then(|| format!("{} against A, what differs most: {}.", letter(result), named.join(", ")))
+}
+
+/// The first of each call or clock, of one measured quantity.
+fn one_of_each(named: Vec<(f64, &SeriesComparison)>) -> impl Iterator<Item = (f64, &SeriesComparison)> {
+    let mut seen = Vec::new();
+    named.into_iter().filter(move |&(_, series)| {
+        let one = (series.quantity, series.runtime.as_ref(), series.subject.as_str());
+        let is_first = !seen.contains(&one);
+        seen.push(one);
+        is_first
+    })
 }
 
 /// Of two results: how much differs, and what differs most.
@@ -191,15 +211,15 @@ pub(super) fn headlines(comparison: &Comparison) -> Vec<Headline> {
             _ => format!("{} higher in B, {} lower", grouped(tally.higher), grouped(tally.lower)),
         },
     };
-    let most = differing(comparison, 1).into_iter().filter_map(|(ratio, series)| {
+    let most = one_of_each(differing(comparison, 1)).filter_map(|(ratio, series)| {
         let (before, after) = medians(series, 1)?;
         Some(Headline {
-            what: format!("{} of {}", word(&series.quantity).replace('_', " "), machines::head(series)),
+            what: format!("{} of {}", word(&series.quantity).replace('_', " "), machines::in_words(series)),
             figure: format!("{before} → {after}"),
             of: of_base(ratio),
         })
     });
-    [count].into_iter().chain(most.take(NAMED_MAX)).collect()
+    [count].into_iter().chain(most.take(HEADLINES_MAX)).collect()
 }
 
 /// How many series differ in their tail.

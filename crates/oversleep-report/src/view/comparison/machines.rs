@@ -93,10 +93,19 @@ fn is_common_wait_of_runtime(series: &SeriesComparison) -> bool {
 }
 
 /// A short head for a column: `nanosleep 1 ms`, `read of tsc`.
-pub(super) fn head(series: &SeriesComparison) -> String {
+fn head(series: &SeriesComparison) -> String {
+    named(series, |name, value| format!(" {name}={value}"))
+}
+
+/// The same within a sentence: `sleep 1 ms with neighbour 2ms`.
+pub(super) fn in_words(series: &SeriesComparison) -> String {
+    named(series, |name, value| format!(" with {name} {value}"))
+}
+
+fn named(series: &SeriesComparison, condition: fn(&str, &str) -> String) -> String {
     let parts = series.key.parts().map(|part| match part {
         Part::Span(span) => format!(" {span}"),
-        Part::Named(name, value) => format!(" {name}={value}"),
+        Part::Named(name, value) => condition(name, value),
         Part::Word(word) => format!(" {word}"),
     });
     let subject = if series.sides.iter().any(|side| side.subject.is_some()) { "plain sleep" } else { &series.subject };

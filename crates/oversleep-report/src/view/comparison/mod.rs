@@ -45,10 +45,19 @@ pub struct View {
     pub marks: String,
     /// The figures that matter most, for a reader who reads nothing else.
     pub headlines: Vec<Headline>,
+    /// What differs most, in sentences, for those who don't see the headlines.
+    pub most: Vec<String>,
     /// The conclusion.
     pub summary: Vec<String>,
     /// Text that is laid out already, without styles.
     pub text: String,
+}
+
+impl View {
+    /// The conclusion where there are no headlines.
+    pub fn sentences(&self) -> impl Iterator<Item = &String> {
+        self.most.iter().chain(&self.summary)
+    }
 }
 
 /// The view of a comparison of the results in these files, of which these are sketches.
@@ -72,6 +81,7 @@ pub fn view(comparison: &Comparison, sketches: &[Sketch], files: &[String], full
         sections,
         marks: marks(comparison),
         headlines: conclusion::headlines(comparison),
+        most: comparison.others().filter_map(|result| conclusion::differ_most(comparison, result)).collect(),
         summary: conclusion::summary(comparison)
             .into_iter()
             .chain(conclusion::changed(comparison))
@@ -106,6 +116,7 @@ pub fn clocks_view(comparison: &Comparison, _: &[Sketch], files: &[String], full
         title: format!("oversleep clocks: {} results", comparison.results.len()),
         sections: whole.sections.into_iter().filter(is_of_clocks).map(without_sentence).collect(),
         headlines: Vec::new(),
+        most: Vec::new(),
         summary: vec![sentence.clone()],
         ..whole
     }

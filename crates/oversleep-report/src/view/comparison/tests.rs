@@ -39,7 +39,7 @@ fn what_differs_most_comes_first() {
         ]
     );
     assert_eq!(
-        view.summary,
+        view.sentences().collect::<Vec<_>>(),
         [
             "B against A, what differs most: B5/futex/1ms is 7 µs instead of 70 µs (10 % of A's), B5/nanosleep/1ms is 90 µs \
              instead of 60 µs (1.50 times A's).",
@@ -164,9 +164,30 @@ fn each_result_is_held_against_the_first() {
             "|C|120 µs|2.00|120 µs|2.00|differs",
         ]
     );
-    assert_eq!(view.summary.len(), 3);
+    assert_eq!((view.most.len(), view.summary.len()), (1, 2));
     assert!(view.headlines.is_empty(), "three have no single difference");
     assert!(view.summary[0].contains("none differs at the median"), "{:?}", view.summary);
+}
+
+#[test]
+fn headlines_are_of_different_calls_and_say_their_conditions_in_words() {
+    let sheet = |late: i64| {
+        let sheet =
+            Sheet::windows().steady("C3/sleep/1ms/neighbour=1ms", late).steady("C4/sleep/1ms/neighbour=2ms", late);
+        sheet.steady("B5/poll/1ms", 60_000 + late / 100).file
+    };
+    let headlines = viewed(&[sheet(1_000_000), sheet(15_000_000)], false).headlines;
+    let what: Vec<&str> = headlines.iter().map(|one| one.what.as_str()).collect();
+    assert_eq!(what[1..], ["lateness of sleep 1 ms with neighbour 1ms", "lateness of poll 1 ms"]);
+}
+
+#[test]
+fn another_system_is_what_changed() {
+    let linux = Sheet::linux().text(FactName::OsName, "Linux 6.14").steady("B5/nanosleep/1ms", 66_000).file;
+    let windows = Sheet::windows().text(FactName::OsName, "Windows 11").steady("B5/sleep/1ms", 14_600_000).file;
+    let summary = viewed(&[linux, windows], false).summary;
+    let changed = summary.iter().find(|sentence| sentence.starts_with("What changed from A to B: the system, "));
+    assert!(changed.is_some_and(|sentence| sentence.contains(" → Windows 11")), "{summary:?}");
 }
 
 #[test]
@@ -228,7 +249,8 @@ fn neighbours_of_several_machines_make_one_table_and_one_curve() {
     let table = rows(&view, "neighbours");
     assert!(table[0].starts_with("nothing|1 ms|16 ms|") && table[1].starts_with("1 ms|1 ms|2 ms|"), "{table:?}");
     assert!(table[1].contains("|1 ms|16 ms|"), "{table:?}");
-    let [most, _, _, one, other] = &view.summary[..] else { panic!("{:?}", view.summary) };
+    let [_, _, one, other] = &view.summary[..] else { panic!("{:?}", view.summary) };
+    let most = &view.most[0];
     assert!(most.starts_with("B against A, what differs most: C3/sleep/1ms/neighbour=1ms is 15 ms"), "{most}");
     assert!(one.starts_with("A: A neighbour's setting reached this process"), "{one}");
     assert!(other.starts_with("B: No neighbour's setting reached"), "{other}");

@@ -9,8 +9,11 @@ use oversleep_lab::fleet::{Finding, Fleet, Judged, Unjudged};
 use oversleep_record::words::list;
 
 use super::comparison::View;
+use super::findings::in_prose;
+use super::overview::Headline;
+use super::select::distinct;
 use super::sheet::{self, Sheet, optional};
-use crate::words::{counted, day, grouped, or_dash};
+use crate::words::{counted, day, grouped, or_dash, significant};
 
 /// What is said of a selection that has nothing to compare.
 const NOTHING: &str = "No row is selected that has the lateness of a system's own waits as found, which is what a report \
@@ -29,10 +32,33 @@ pub fn view(fleet: &Fleet, full: bool) -> View {
         results: (fleet.hosts > 0).then(|| ("The archive".to_owned(), contents(fleet))).into_iter().collect(),
         warnings: fleet.undecided.clone(),
         sections: sections::all(fleet, full),
+        headlines: headlines(fleet),
         pictures: pictures::all(fleet).into_iter().map(|picture| vec![picture]).collect(),
         summary: found.chain(checked(fleet)).collect(),
         ..View::default()
     }
+}
+
+/// How many hosts, how many differences, and the largest with what to do about it.
+fn headlines(fleet: &Fleet) -> Vec<Headline> {
+    if fleet.hosts == 0 {
+        return Vec::new();
+    }
+    let names = distinct(fleet.findings.iter().map(|finding| in_prose(finding.name)));
+    let counts = [
+        ("hosts compared", fleet.hosts, span(fleet)),
+        ("differences found", fleet.findings.len() as u64, list(&names)),
+    ];
+    let counts = counts.map(|(what, count, of)| Headline { what: what.to_owned(), figure: grouped(count), of });
+    let largest = fleet.findings.iter().find_map(|finding| {
+        let ratio = finding.ratio.as_ref()?;
+        Some(Headline {
+            what: format!("largest difference: {}", in_prose(finding.name)),
+            figure: format!("{} times as late", significant(ratio.value)),
+            of: finding.next_step.clone(),
+        })
+    });
+    counts.into_iter().chain(largest).collect()
 }
 
 /// The days that it covers.

@@ -137,6 +137,9 @@ fn columns<'a>() -> [sheet::Column<WaitRow<'a>>; 12] {
 const ROWS_BRIEF: usize = 20;
 /// How many times as late as the median, or less, a result has to be for a row in a brief table of many.
 const APART_FACTOR: f64 = 1.02;
+/// So few machines have a column each where they have more waits than the second.
+const BESIDE_MAX: usize = 3;
+const WAITS_BESIDE_MIN: usize = 8;
 /// The most results that a warning names.
 const NAMED_MAX: usize = 12;
 
@@ -156,6 +159,7 @@ pub fn view(machines: &[Machine], full: bool) -> View {
     sections.iter_mut().for_each(Section::explain_marks);
     View {
         headlines: Vec::new(),
+        most: Vec::new(),
         title: format!("oversleep report: {}", counted(machines.len(), "result")),
         // Of many, a description each would hide the table.
         results: machines.iter().enumerate().filter(|_| !is_brief).map(described).collect(),
@@ -239,6 +243,9 @@ fn table(rows: &[Row], os: &str, caption: &str, cell: &dyn Fn(&Lateness) -> Cell
     let plain = rows.iter().find_map(|(_, one)| one.plain_sleep()).map(|(wait, _)| wait);
     let known = waits::of(os).iter().map(|info| info.name).chain(waits::composed::ALL);
     let measured: Vec<&str> = known.filter(|wait| rows.iter().any(|(_, one)| one.waits.contains_key(*wait))).collect();
+    if rows.len() <= BESIDE_MAX && measured.len() > WAITS_BESIDE_MIN {
+        return by_wait(rows, &measured, caption, cell);
+    }
     let family = |wait: &str| waits::of(os).iter().find(|info| info.name == wait).map(|info| info.family);
     let mut seen: Vec<Family> = plain.and_then(family).into_iter().collect();
     let mut columns = Columns::new().words("machine", |(at, one): &Row| {
@@ -260,6 +267,16 @@ fn table(rows: &[Row], os: &str, caption: &str, cell: &dyn Fn(&Lateness) -> Cell
     }
     // Where no wait has the figure, only the names of the machines are left.
     columns.table(caption, rows.to_vec()).filter(|table| table.columns.len() > 1)
+}
+
+/// Waits as rows, where the machines are few.
+fn by_wait(rows: &[Row], waits: &[&str], caption: &str, cell: &dyn Fn(&Lateness) -> Cell) -> Option<Table> {
+    let mut columns = Columns::new().words("wait", |wait: &&str| *wait);
+    for (at, one) in rows {
+        let head = format!("{} {}", at + 1, short(&one.name));
+        columns = columns.figure(head, move |wait: &&str| one.waits.get(*wait).map(cell));
+    }
+    columns.table(caption, waits.iter().copied()).filter(|table| table.columns.len() > 1)
 }
 
 /// A name as a row has room for it.

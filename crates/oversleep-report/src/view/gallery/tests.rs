@@ -95,6 +95,16 @@ fn machines_and_waits_are_one_table_for_each_system() {
 }
 
 #[test]
+fn a_few_machines_with_many_waits_are_columns() {
+    let names = ["nanosleep", "usleep", "poll", "ppoll", "select", "pselect", "futex", "timerfd", "sigtimedwait"];
+    let sheet = names.iter().fold(Sheet::linux(), |sheet, wait| sheet.steady(format!("B5/{wait}/1ms"), 60_000));
+    let machines = ["a.json", "b.json"].map(|name| Machine::of(&sheet.file, name));
+    let table = &view(&machines, false).sections[0].tables[0];
+    assert_eq!(table.columns.iter().map(|column| column.head.as_str()).collect::<Vec<_>>(), ["wait", "1 a", "2 b"]);
+    assert_eq!((table.rows.len(), table.rows[0][0].text.as_str()), (names.len(), "nanosleep"));
+}
+
+#[test]
 fn in_full_there_is_p99_and_a_document_has_every_wait() {
     let titles: Vec<String> = view(&machines(), true).sections.into_iter().map(|section| section.title).collect();
     assert!(titles.contains(&"99th percentile of the lateness of waits of 1 ms on Linux".to_owned()), "{titles:?}");

@@ -29,7 +29,9 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .figure("example", |clock| clock.example_raw.map(grouped))
         .words("unit", |clock| unit_symbol(&clock.unit))
         .figure("frequency", |clock| frequency(clock))
-        .figure("wraps", |clock| wraps(clock));
+        .rank(2)
+        .figure("wraps", |clock| wraps(clock))
+        .rank(1);
     let origin = Columns::new()
         .words("clock", |clock: &&ClockResult| clock.name.as_str())
         .words("counts from", |clock| clock.epoch.words())
