@@ -65,6 +65,9 @@ mod queued;
 mod readable;
 #[cfg(unix)]
 mod unix;
+#[cfg(target_os = "linux")]
+#[path = "linux/witness.rs"]
+mod witness;
 #[cfg(unix)]
 use unix::app as native_app;
 

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::suites::Verdicts;
-use super::{Bench, Verdict};
+use super::{Bench, UNTRACED, Verdict};
 
 /// The calls whose tests run. A test is the name of its call and a number. None of them sets this machine's clock.
 const CALLS: &str = "accept accept4 alarm clock_getres clock_gettime clock_nanosleep clone clone3 connect epoll_create \
@@ -44,18 +44,21 @@ const LEFT_OUT: &[(&str, &str)] = &[
 /// The longest that a test may take in minutes; then it is interrupted.
 const MINUTES_MAX: u32 = 3;
 /// The commands.
-const MODES: [&str; 7] = [
-    "run -q --slack 1ns",
-    "run -q --lock-memory",
-    "emulate -q linux-hz100",
-    "emulate -q windows-10-1909",
-    "emulate -q windows-11",
-    "why -q --by supervisor --out r.out",
-    "why -q --by kernel --out r.out",
+const MODES: [&str; 9] = [
+    "run -q --slack 1ns --",
+    "run -q --lock-memory --",
+    "emulate -q linux-hz100 --",
+    "emulate -q linux-hz250 --",
+    "emulate -q windows-10-1909 --",
+    "emulate -q windows-11 --",
+    "untraced emulate -q windows-10-1909 --",
+    "why -q --by supervisor --out r.out --",
+    "why -q --by kernel --out r.out --",
 ];
 /// Why tests may have another verdict.
 const TRACED: &str = "a program that is traced can't be traced by another one";
 const NO_RING: &str = "`io_uring_setup` fails with ENOSYS, so it skips what needs that";
+const NO_STRICT: &str = "strict seccomp mode fails with EINVAL, because the program already has a filter";
 /// Tests that may have another verdict: the start of the command, the test, and the reason.
 const MAY_DIFFER: &[(&str, &str, &str)] = &[
     ("emulate", "ptrace01", TRACED),
@@ -82,7 +85,9 @@ const MAY_DIFFER: &[(&str, &str, &str)] = &[
     ("emulate", "io_uring03", NO_RING),
     ("emulate", "io_uring04", NO_RING),
     ("emulate", "splice07", NO_RING),
-    ("emulate", "seccomp01", "strict seccomp mode fails with EINVAL"),
+    ("emulate", "seccomp01", NO_STRICT),
+    ("run -q --lock-memory", "seccomp01", NO_STRICT),
+    ("why -q --by supervisor", "seccomp01", NO_STRICT),
 ];
 
 pub fn run(bench: &Bench) -> Result<Verdict, String> {
@@ -95,12 +100,8 @@ pub fn run(bench: &Bench) -> Result<Verdict, String> {
     let alone = all(&tests, &[])?;
     let mut is_fine = true;
     for mode in MODES {
-        let words: Vec<&str> = [bench.command.to_str().ok_or("the command's path isn't UTF-8")?]
-            .into_iter()
-            .chain(mode.split(' '))
-            .chain(["--"])
-            .collect();
-        if !Command::new(words[0])
+        let words = bench.words(mode)?;
+        if !Command::new(&words[0])
             .args(&words[1..])
             .arg("true")
             .current_dir(&bench.folder)
@@ -110,6 +111,8 @@ pub fn run(bench: &Bench) -> Result<Verdict, String> {
             println!("{mode}: SKIPPED, because it can't run a program here");
             continue;
         }
+        let untraced = bench.words(if mode.starts_with(UNTRACED) { UNTRACED } else { "" })?;
+        let alone = if untraced.is_empty() { alone.clone() } else { all(&tests, &untraced)? };
         let under = all(&tests, &words)?;
         let (mut listed, mut once, mut differ) = (0, 0, Vec::new());
         for (name, verdicts) in &alone {
@@ -119,7 +122,7 @@ pub fn run(bench: &Bench) -> Result<Verdict, String> {
                 true => {}
                 false if is_listed => listed += 1,
                 // Some tests fail now and then by themselves: what differs again, alone, counts.
-                false => match differing(&one(&tests[name], &[])?, &one(&tests[name], &words)?) {
+                false => match differing(&one(&tests[name], &untraced)?, &one(&tests[name], &words)?) {
                     again if again.is_empty() => once += 1,
                     again => differ.extend(again.into_iter().map(|line| format!("  {name} {line}"))),
                 },
@@ -157,7 +160,7 @@ fn is_wanted(name: &str) -> bool {
 }
 
 /// The verdicts of all tests, by name.
-fn all(tests: &BTreeMap<String, PathBuf>, words: &[&str]) -> Result<BTreeMap<String, Verdicts>, String> {
+fn all(tests: &BTreeMap<String, PathBuf>, words: &[String]) -> Result<BTreeMap<String, Verdicts>, String> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let tests: Vec<_> = tests.iter().collect();
     let works = || -> Result<(), String> {
@@ -177,7 +180,7 @@ fn all(tests: &BTreeMap<String, PathBuf>, words: &[&str]) -> Result<BTreeMap<Str
 }
 
 /// Runs a test in a directory and a session of its own.
-fn one(test: &Path, words: &[&str]) -> Result<Verdicts, String> {
+fn one(test: &Path, words: &[String]) -> Result<Verdicts, String> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("oversleep-ltp-{}-{number}", std::process::id()));

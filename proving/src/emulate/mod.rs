@@ -25,6 +25,9 @@ use crate::built;
 /// The machine that all parts emulate.
 const MACHINE: &str = "windows-10-1909";
 
+/// How a mode begins whose programs nobody may trace, so that functions of the C library are replaced.
+const UNTRACED: &str = "untraced ";
+
 /// The result of a part.
 enum Verdict {
     Holds,
@@ -80,6 +83,18 @@ impl Bench {
         self.names.iter().any(|name| name.strip_prefix(part).is_some_and(|rest| rest.starts_with(':')))
     }
 
+    /// The words before a program's that run it in this mode: the command's own words, or none for no command. A mode that
+    /// begins with [`UNTRACED`] runs where nobody may trace.
+    fn words(&self, mode: &str) -> Result<Vec<String>, String> {
+        let own = std::env::current_exe().map_err(|error| error.to_string())?;
+        let (before, mode) = match mode.strip_prefix(UNTRACED) {
+            Some(mode) => (vec![utf8(&own)?, "faults-filter".to_owned(), "ptrace:1".to_owned(), "--".to_owned()], mode),
+            None => (Vec::new(), mode),
+        };
+        let command = [utf8(&self.command)?].into_iter().chain(mode.split(' ').map(str::to_owned));
+        Ok(before.into_iter().chain(command.filter(|_| !mode.is_empty())).collect())
+    }
+
     /// A program, native or emulated with these options.
     fn program(&self, options: Option<&[&str]>, typed: &[String]) -> Command {
         let mut command = match options {
@@ -110,6 +125,10 @@ impl Bench {
             Command::new(compiler[0]).args(&compiler[1..]).env("CGO_ENABLED", "0").current_dir(&self.folder).output();
         built.is_ok_and(|built| built.status.success()).then_some(())
     }
+}
+
+fn utf8(path: &Path) -> Result<String, String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| format!("{} isn't UTF-8", path.display()))
 }
 
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {

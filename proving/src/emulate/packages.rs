@@ -22,17 +22,21 @@ const PACKAGES: &[Package] = &[
         line: trial_line,
     },
 ];
-const MODES: &[&str] = &["run -q --slack 1ns --", "emulate -q linux-hz250 --", "why -q --by supervisor --out r.out --"];
+const MODES: &[&str] = &[
+    "run -q --slack 1ns --",
+    "run -q --lock-memory --",
+    "emulate -q linux-hz250 --",
+    "untraced emulate -q windows-10-1909 --",
+    "why -q --by supervisor --out r.out --",
+];
 
 pub fn run(bench: &Bench) -> Result<Verdict, String> {
     let Some(python) = bench.path.as_ref().map(|path| path.join("bin/python")).filter(|python| python.exists()) else {
         return Ok(Verdict::Skipped);
     };
     let output = |mode: &str, words: &[&str]| -> Result<String, String> {
-        let script = "r=$0; m=$1; shift; exec $r $m \"$@\" 2>&1";
-        let runner = if mode.is_empty() { "" } else { bench.command.to_str().unwrap_or_default() };
         let mut command = Command::new("sh");
-        command.args(["-c", script, runner, mode]).arg(&python).args(words);
+        command.args(["-c", "exec \"$@\" 2>&1", "sh"]).args(bench.words(mode)?).arg(&python).args(words);
         let output = command.current_dir(&bench.folder).stdin(Stdio::null()).output();
         Ok(String::from_utf8_lossy(&output.map_err(|error| format!("sh: {error}"))?.stdout).into_owned())
     };

@@ -1,7 +1,10 @@
 //! `emulate`: threads that are cancelled while they wait.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+use std::process::Command;
+
 use super::emulate::{TIMES, compiled, emulated};
+use super::emulate_refusals::CONTAINER;
 use super::support::Home;
 
 /// Cancels a thread in the first wait of its kind, and one in a wait from a place that made many. What each does then takes
@@ -64,13 +67,17 @@ int main(void) {
 #[test]
 fn a_cancelled_thread_cleans_up() {
     let home = Home::new();
-    let headers = "#include <semaphore.h>\n";
-    let source = [TIMES, headers, PROGRAM].concat();
-    let Some(program) = compiled(&home, &source, &["-w", "-fexceptions", "-pthread"]) else { return };
+    let Some(program) = compiled(&home, &[TIMES, HEADERS, PROGRAM].concat(), OPTIONS) else { return };
     let Some(output) = emulated(&home, &["--resolution", "1ms"], &[&program]) else { return };
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), all_clean_up(), "{output:?}");
+}
+
+const HEADERS: &str = "#include <semaphore.h>\n";
+const OPTIONS: &[&str] = &["-w", "-fexceptions", "-pthread"];
+
+fn all_clean_up() -> String {
     let each = |how: i32| [0, 40].map(|times| format!("{how} after {times}\nunlock 0\nunwound\n")).concat();
-    assert_eq!(text, (0..8).map(each).collect::<String>(), "{output:?}");
+    (0..8).map(each).collect()
 }
 
 /// Cancels threads at all moments around their waits, which begin and end at the same ticks.
@@ -96,7 +103,27 @@ int main(void) {
 #[test]
 fn so_does_one_that_is_cancelled_around_its_waits() {
     let home = Home::new();
-    let Some(program) = compiled(&home, &[TIMES, OFTEN].concat(), &["-w", "-fexceptions", "-pthread"]) else { return };
+    let Some(program) = compiled(&home, &[TIMES, OFTEN].concat(), OPTIONS) else { return };
     let Some(output) = emulated(&home, &["--resolution", "1ms"], &[&program]) else { return };
     assert_eq!(String::from_utf8_lossy(&output.stdout), "300\n", "{output:?}");
+}
+
+/// Functions of the C library are cancellation points, and the stack is unwound through those that take their place.
+#[test]
+fn so_do_both_where_nobody_may_trace() {
+    let home = Home::new();
+    let Some(container) = compiled(&home, CONTAINER, &["-w"]) else { return };
+    let own = home.command().get_program().to_string_lossy().into_owned();
+    for (source, expected) in
+        [([TIMES, HEADERS, PROGRAM].concat(), all_clean_up()), ([TIMES, OFTEN].concat(), "300\n".to_owned())]
+    {
+        let apart = Home::new();
+        let Some(program) = compiled(&apart, &source, OPTIONS) else { return };
+        let words = [&*own, "emulate", "windows-10-1909", "--resolution", "1ms", "--", &program];
+        let output = Command::new(&container).args(words).output().expect("it starts");
+        if output.status.code() == Some(9) {
+            return oversleep_testing::skip("no filters here");
+        }
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{output:?}");
+    }
 }

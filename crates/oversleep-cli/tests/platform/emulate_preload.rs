@@ -48,6 +48,7 @@ int main(void) {
     SHOW("semaphore", { struct timespec end = at(0, 1000); MUST(sem_timedwait(&semaphore, &end) == -1 && errno == ETIMEDOUT); });
     MUST(nanosleep(&bad, 0) == -1 && errno == EINVAL);
     MUST(clock_nanosleep(1, 0, &bad, 0) == EINVAL);
+    MUST(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &one, 0) == EINVAL);
     MUST(clock_nanosleep(1, TIMER_ABSTIME, &past, 0) == 0);
     MUST(pthread_cond_timedwait(&cond, &mutex, &past) == ETIMEDOUT);
     MUST(sem_timedwait(&semaphore, &past) == -1 && errno == ETIMEDOUT);

@@ -1,6 +1,7 @@
 //! Signals that processes send to this one while it runs a program: they are for the program.
 //!
-//! A terminal sends its signals to the program as well, so those aren't passed on. The program starts with the actions and
+//! A terminal sends its signals to the program as well, and on Linux it is known which others went to the whole process
+//! group, so those aren't passed on. The program starts with the actions and
 //! the mask that this process was started with: what a shell has its background jobs ignore is ignored, unless the program
 //! sets a handler of its own, and then it gets what is sent to this process, too.
 
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 
 use super::at_start;
 #[cfg(target_os = "linux")]
-use crate::queued::send;
+use crate::{queued::send, witness};
 
 /// Signals that processes and timers send.
 const ALWAYS: [libc::c_int; 11] = [
@@ -69,6 +70,8 @@ pub struct Passing {
     /// The mask that this process was started with.
     mask: libc::sigset_t,
     is_blocked: bool,
+    #[cfg(target_os = "linux")]
+    witness: Option<witness::Witness>,
 }
 
 impl std::fmt::Debug for Passing {
@@ -101,12 +104,20 @@ impl Passing {
             let (mut passing, mut was): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
             passing.sa_sigaction = pass_on as *const () as libc::sighandler_t;
             passing.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            // SAFETY: the set is valid.
+            unsafe { libc::sigfillset(&raw mut passing.sa_mask) };
             // SAFETY: both point to valid structs, and the handler only calls what a handler may.
             let is_changed = unsafe { libc::sigaction(signal, &raw const passing, &raw mut was) } == 0;
             BEFORE[signal as usize].store(handler_of(&was), Ordering::SeqCst);
             is_changed.then_some((signal, was))
         });
-        Passing { former: actions.collect(), mask, is_blocked: true }
+        Passing {
+            former: actions.collect(),
+            mask,
+            is_blocked: true,
+            #[cfg(target_os = "linux")]
+            witness: None,
+        }
     }
 
     /// In the new process: it has the signals as this process was started with. Allocates nothing.
@@ -118,6 +129,10 @@ impl Passing {
     /// thread takes these signals even if this process was started with them blocked.
     pub fn to(&mut self, program: i32) {
         PROGRAM.store(program, Ordering::SeqCst);
+        #[cfg(target_os = "linux")]
+        {
+            self.witness = (program > 0).then(witness::Witness::begin).flatten();
+        }
         let early = EARLY.swap(0, Ordering::SeqCst);
         // SAFETY: takes numbers, and a set that is valid.
         unsafe {
@@ -225,11 +240,16 @@ fn handler_of(action: &libc::sigaction) -> usize {
     if is_plain && handler != libc::SIG_IGN && handler != libc::SIG_DFL { handler } else { 0 }
 }
 
-/// Passes the signal on to the program, unless it is this process's own, or the terminal sent it, in which case the program
-/// already has it.
 extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    NOW.fetch_add(1, Ordering::SeqCst);
     // SAFETY: the system passes a valid record to a handler installed with SA_SIGINFO.
-    let info = unsafe { &*info };
+    pass(signal, unsafe { &*info });
+    NOW.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// Passes the signal on to the program, unless it is this process's own, or was sent to the whole group, by the terminal or
+/// another process, in which case the program already has it.
+fn pass(signal: libc::c_int, info: &libc::siginfo_t) {
     // SAFETY: takes nothing.
     let own = unsafe { libc::getpid() };
     // SAFETY: such a signal has its sender's id.
@@ -237,6 +257,9 @@ extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
         // `abort`, or a write to a pipe that nobody reads.
         return;
     }
+    let program = PROGRAM.load(Ordering::SeqCst);
+    // Also of one that isn't passed on, so that the next isn't taken for it.
+    let mut went_to_group = went_to_group(signal);
     if (OF_TERMINALS.contains(&signal) || OF_KERNEL.contains(&signal)) && !is_from_a_process(info) {
         let before = BEFORE[signal as usize].load(Ordering::SeqCst);
         if before != 0 {
@@ -247,15 +270,47 @@ extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
             // SAFETY: all-zero is a valid sigaction: the default action.
             Passing::set(signal, &unsafe { std::mem::zeroed() });
         }
-        return;
+        if OF_KERNEL.contains(&signal) {
+            return;
+        }
+        went_to_group = true;
+    } else {
+        PASSED.store(true, Ordering::SeqCst);
     }
-    PASSED.store(true, Ordering::SeqCst);
-    NOW.fetch_add(1, Ordering::SeqCst);
-    match PROGRAM.load(Ordering::SeqCst) {
+    match program {
+        _ if went_to_group && !has_left_group(program) => {}
         0 => _ = EARLY.fetch_or(1 << (signal - 1), Ordering::SeqCst),
         program => send(program, signal, info),
     }
-    NOW.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// Whether the program has a group of its own, and would be in this process's if it were in its place: the first process of
+/// a group doesn't leave it by `setpgid`, as `timeout` tries to.
+fn has_left_group(program: i32) -> bool {
+    // SAFETY: takes numbers.
+    let [own, group, its, session, its_session] =
+        unsafe { [libc::getpid(), libc::getpgrp(), libc::getpgid(program), libc::getsid(0), libc::getsid(program)] };
+    program > 0 && own == group && its != group && its > 0 && its_session == session
+}
+
+/// Whether the program, if it still is in this process's group, got the signal as well. Keeps the thread's last error.
+fn went_to_group(signal: libc::c_int) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: the place is this thread's.
+        let error = unsafe { libc::__errno_location() };
+        // SAFETY: as above.
+        let before = unsafe { *error };
+        let has_it = witness::has_it(signal);
+        // SAFETY: as above.
+        unsafe { *error = before };
+        has_it
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        _ = signal;
+        false
+    }
 }
 
 #[cfg(not(target_os = "linux"))]

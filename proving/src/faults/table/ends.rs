@@ -1,13 +1,13 @@
 //! How a program begins and ends under every command that runs one: as it does by itself.
 
-use super::programs::{COMMANDS, SERVER};
-use super::wrapped::{PRELOADED, alike};
+use super::programs::{COMMANDS, PRELOADED, SERVER};
+use super::wrapped::alike;
 use crate::faults::row::{Case, Expect, Need, Row};
 
 const KIND: &str = "ends";
 
 pub fn rows() -> Vec<Row> {
-    vec![signals(), sent(), stops(), beginnings(), nested()]
+    vec![signals(), sent(), counted(), stops(), beginnings(), nested()]
 }
 
 /// `$O` and a command, as words of a shell; the last is where nobody may trace.
@@ -66,6 +66,54 @@ fn sent() -> Row {
     Row::new(KIND, "a signal of faults and limits, sent by another process", Expect::codes(&[0]), cases)
         .needing(&needs)
         .sampling(12)
+}
+
+/// Counts signals, and ends with the count at another one.
+const COUNTER: &str = "import os, signal, sys, time
+count = 0
+def one(*_):
+    global count
+    count += 1
+    print(count, file=open(f'seen{count}', 'w'))
+for name in sys.argv[1:]:
+    signal.signal(getattr(signal, 'SIG' + name), one)
+signal.signal(signal.SIGHUP, lambda *_: os._exit(count))
+with open('new', 'w') as ready:
+    ready.write(str(os.getpid()))
+os.rename('new', 'ready')
+for _ in range(600):
+    time.sleep(0.1)
+os._exit(99)
+";
+
+/// Signals to the group reach the program once, those to the command as well, also where the program leaves the group.
+fn counted() -> Row {
+    let case = |mode: &str, signals: &str, to: &str, program: &str| {
+        let script = format!(
+            "rm -f ready seen*; setsid \"$@\" {program} python3 p.py {signals} & p=$!; for i in $(seq 400); do test -s ready && break; \
+             sleep 0.05; done; n=0; for s in {signals}; do n=$((n+1)); env kill -$s -- {to}; for i in $(seq 400); do test -e seen$n && break; \
+             sleep 0.05; done; done; sleep 0.3; kill -HUP $(cat ready); wait $p"
+        );
+        alike(&script, mode).given("p.py", COUNTER)
+    };
+    let mut cases = Vec::new();
+    // Those that are queued may be the same: of others, two that come at once are one.
+    for signals in ["USR1 TERM INT USR2 ALRM QUIT", "RTMIN RTMIN RTMIN RTMIN RTMIN RTMIN"] {
+        for (to, program) in [("-$p", ""), ("$p", "")] {
+            cases.extend(modes().map(|mode| case(&mode, signals, to, program)));
+        }
+    }
+    // It starts a group of its own where it isn't the first of one, and passes on what it gets.
+    let leaves = |mode: &str| {
+        let script = "rm -f ready; setsid \"$@\" timeout 60 python3 p.py TERM & p=$!; for i in $(seq 400); do \
+            test -s ready && break; sleep 0.05; done; kill -TERM -- -$p; wait $p";
+        alike(script, mode).given("p.py", SERVER)
+    };
+    cases.extend(modes().map(|mode| leaves(&mode)));
+    let needs = [Need::Command("python3"), Need::Command("setsid"), Need::Filter];
+    Row::new(KIND, "each signal to the group or the command reaches the program once", Expect::codes(&[0]), cases)
+        .needing(&needs)
+        .sampling(14)
 }
 
 /// What a shell sees of a job that stops: the first argument is sent to whom the second says, once the program runs.

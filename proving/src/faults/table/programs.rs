@@ -12,6 +12,8 @@ pub(super) const COMMANDS: [&str; 6] = [
     "why -q --by kernel --out r.out --",
     "resolution hold 1us -q --",
 ];
+/// Where nobody may trace.
+pub(super) const PRELOADED: &str = "\"$X\" faults-filter ptrace:1 -- \"$O\" emulate -q windows-10-1909 --";
 /// More threads than one tracer keeps. They neither sleep nor wait for a time, so a filter may forbid that.
 const THREADS: &str = "import threading
 def threads(count):
@@ -46,7 +48,18 @@ os._exit(9)
 ";
 
 pub fn rows() -> Vec<Row> {
-    vec![threads(), signals(), stopped(), lists(), endless(), outlived(), privileges(), unfiltered(), timed()]
+    vec![
+        threads(),
+        signals(),
+        stopped(),
+        lists(),
+        endless(),
+        outlived(),
+        privileges(),
+        unfiltered(),
+        timed(),
+        cancelled(),
+    ]
 }
 
 fn python(script: &str, program: &str) -> Case {
@@ -180,35 +193,39 @@ fn unfiltered() -> Row {
     Row::new(KIND, name, Expect::codes(&[3]), vec![Case::script(script)]).needing(&[Need::Filter])
 }
 
-/// Every timed call with every kind of argument and signal says the same as by itself, in each build and mode.
-fn timed() -> Row {
-    const BUILDS: [&str; 3] = [
-        "gcc -pthread",
-        "gcc -static -pthread",
-        "musl-gcc -static -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu",
-    ];
-    const MODES: [&str; 5] = [
-        "\"$O\" emulate -q windows-10-1909 --",
-        "\"$O\" run -q --lock-memory --",
-        "\"$O\" why -q --by supervisor --out r.out --",
-        "\"$O\" emulate -q linux-hz250 --",
-        "\"$X\" faults-filter ptrace:1 -- \"$O\" emulate -q windows-10-1909 --",
-    ];
-    let case = |build: &str, mode: &str, kind: &str| {
+const BUILDS: [&str; 3] = [
+    "gcc -pthread",
+    "gcc -static -pthread",
+    "musl-gcc -static -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu",
+];
+const MODES: [&str; 5] = [
+    "\"$O\" emulate -q windows-10-1909 --",
+    "\"$O\" run -q --lock-memory --",
+    "\"$O\" why -q --by supervisor --out r.out --",
+    "\"$O\" emulate -q linux-hz250 --",
+    PRELOADED,
+];
+
+/// A program says the same as by itself, in each build and mode, with each of these arguments.
+fn alike_in_all(name: &str, source: &str, arguments: &[&str]) -> Row {
+    let case = |build: &str, mode: &str, argument: &str| {
         let script = format!(
-            "{build} -w -o p p.c -lrt && ./p {kind} >a.txt && {mode} sh -c './p {kind} >b.txt' >/dev/null && diff a.txt b.txt >&2"
+            "{build} -w -o p p.c -lrt && ./p {argument} >a.txt && {mode} sh -c './p {argument} >b.txt' >/dev/null && diff a.txt b.txt >&2"
         );
-        Case::script(script).given("p.c", include_str!("timed.c"))
+        Case::script(script).given("p.c", source)
     };
-    let of = |build| {
-        MODES.iter().flat_map(move |mode| ["signals", "arguments", "timers"].map(|kind| case(build, mode, kind)))
-    };
-    Row::new(
-        KIND,
-        "each timed call's result, error, rest and restarts, with every argument and signal",
-        Expect::codes(&[0]),
-        BUILDS.into_iter().flat_map(of).collect(),
-    )
-    .needing(&[Need::Command("gcc"), Need::Command("musl-gcc"), Need::Filter])
-    .sampling(6)
+    let of =
+        |build| MODES.iter().flat_map(move |mode| arguments.iter().map(move |argument| case(build, mode, argument)));
+    Row::new(KIND, name, Expect::codes(&[0]), BUILDS.into_iter().flat_map(of).collect())
+        .needing(&[Need::Command("gcc"), Need::Command("musl-gcc"), Need::Filter])
+        .sampling(6)
+}
+
+fn timed() -> Row {
+    let name = "each timed call's result, error, rest and restarts, with every argument and signal";
+    alike_in_all(name, include_str!("timed.c"), &["signals", "arguments", "timers"])
+}
+
+fn cancelled() -> Row {
+    alike_in_all("a thread that is cancelled in each wait", include_str!("cancel.c"), &[""])
 }

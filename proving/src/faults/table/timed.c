@@ -71,6 +71,7 @@ CALL(sleeps_on_cpu_time, syscall(SYS_clock_nanosleep, 3, 0, t, rest))
 CALL(sleeps_on_none, syscall(SYS_clock_nanosleep, 99, 0, t, rest))
 CALL(library_sleeps, nanosleep(t, rest))
 CALL(library_sleeps_until, error(clock_nanosleep(1, 1, until(1, t), 0)))
+CALL(library_sleeps_on_cpu_time, error(clock_nanosleep(3, 0, t, 0)))
 CALL(polls, syscall(SYS_ppoll, 0, 0, t, 0, 8))
 CALL(polls_mask, syscall(SYS_ppoll, 0, 0, t, 8, 8))
 CALL(polls_one, syscall(SYS_ppoll, 8, 1, t, 0, 8))
@@ -149,7 +150,8 @@ static long socket_receives(Time t, void *rest) {
 #define ROW(name) { #name, name }
 static const struct { const char *name; long (*call)(Time, void *); } CALLS[] = {
     ROW(sleeps), ROW(sleeps_on), ROW(sleeps_on_real), ROW(sleeps_until), ROW(sleeps_until_real), ROW(sleeps_until_boot),
-    ROW(sleeps_on_cpu_time), ROW(sleeps_on_none), ROW(library_sleeps), ROW(library_sleeps_until), ROW(polls), ROW(polls_mask), ROW(polls_one),
+    ROW(sleeps_on_cpu_time), ROW(sleeps_on_none), ROW(library_sleeps), ROW(library_sleeps_until), ROW(library_sleeps_on_cpu_time),
+    ROW(polls), ROW(polls_mask), ROW(polls_one),
     ROW(selects), ROW(selects_too_many), ROW(selects_of), ROW(waits_for_events), ROW(waits_for_no_events), ROW(waits_for_events_of_none),
     ROW(futex), ROW(futex_private), ROW(futex_other_value), ROW(futex_unaligned), ROW(futex_nowhere), ROW(futex_until),
     ROW(futex_until_real), ROW(futex_no_bits), ROW(awaits), ROW(awaits_none), ROW(awaits_size), ROW(takes_a_semaphore), ROW(takes_none),

@@ -1,11 +1,9 @@
 //! Kinds of conditions under every command that runs a program: each ends, and writes, as the program does by itself.
 
-use super::programs::{COMMANDS, SERVER};
+use super::programs::{COMMANDS, PRELOADED, SERVER};
 use crate::faults::row::{Case, Expect, Need, Row};
 
 const KIND: &str = "wrapped";
-/// Where nobody may trace.
-pub(super) const PRELOADED: &str = "\"$X\" faults-filter ptrace:1 -- \"$O\" emulate -q windows-10-1909 --";
 const MUSL: &str = "musl-gcc -static -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu";
 
 pub fn rows() -> Vec<Row> {
@@ -241,6 +239,7 @@ fn stress() -> Row {
     let modes = [
         "\"$O\" emulate -q windows-10-1909 --",
         "\"$O\" emulate -q linux-hz250 --",
+        "\"$O\" run -q --lock-memory --",
         "\"$O\" why -q --by supervisor --out r.out --",
         PRELOADED,
     ];

@@ -21,6 +21,9 @@ pub const OF_MUSL: i32 = 33;
 const OWN: u64 = 56;
 const SAVED: usize = 8;
 const RED_ZONE: u64 = 128;
+/// How far the instructions of a site's stub are before the end of its own call, as in `stub.rs`, and the length of that.
+const BEFORE_SLOW: [u64; 3] = [10, 4, 2];
+const SYSCALL_LENGTH: u64 = 2;
 
 /// As [`RESTARTS_ALWAYS`], for other calls.
 const RESTARTS: [i64; 3] = [-513, -514, -516];
@@ -98,18 +101,28 @@ fn bring_to_program(tid: Tid, origin: impl Fn(u64) -> u64) -> io::Result<bool> {
 }
 
 /// A thread is about to get musl's signal, or what glibc uses the same number for. A call that the kernel repeats after a
-/// handler, whatever the handler does, would go on in our code, where musl doesn't look for it: it is repeated where the
-/// program made it.
+/// handler, whatever the handler does, would go on in our code or in a stub, where musl doesn't look for it: it is repeated
+/// where the program made it.
 ///
 /// # Errors
 /// The thread is gone.
 pub fn repeat_in_program(tid: Tid, origin: impl Fn(u64) -> u64) -> io::Result<()> {
     let registers = ptrace::registers(tid)?;
     let is_repeated = registers.orig_rax as i64 >= 0 && registers.rax as i64 == RESTARTS_ALWAYS;
-    if trampoline::is_own(registers.rip) && is_repeated && waits_at(registers.rip) {
+    if !trampoline::is_own(registers.rip) {
+        if let Some(rip) = place_of_stub(registers.rip, origin) {
+            ptrace::set_registers(tid, &Registers { rip, ..registers })?;
+        }
+    } else if is_repeated && waits_at(registers.rip) {
         bring_back(tid, &registers, origin)?;
     }
     Ok(())
+}
+
+/// Where a thread in a site's stub is in the program: behind its call if it is in the stub's own, at its call before that.
+fn place_of_stub(rip: u64, origin: impl Fn(u64) -> u64) -> Option<u64> {
+    let behind = |slow: u64| Some(origin(slow)).filter(|&behind| behind != slow);
+    behind(rip).or_else(|| BEFORE_SLOW.iter().find_map(|before| Some(behind(rip + before)? - SYSCALL_LENGTH)))
 }
 
 /// Brings a thread that waits in the injected code back to its program.

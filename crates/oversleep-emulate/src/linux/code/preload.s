@@ -6,13 +6,67 @@
     .set ovs_c_sites, ovs_c_data + 0x200
     .set ovs_c_site, 0x180
 
-    .macro ovs_c name, site
+    // Where the C library has `pthread_setcanceltype`; 0 if it has none.
+    .set ovs_c_set_cancel_type, ovs_c_data + 0xb8
+
+    // \how is what happens around the code that follows: a frame, from which the stack is unwound (`frames.rs` has the
+    // same instructions), and for a function that is a cancellation point, what makes it one.
+    .macro ovs_c name, site, how=cancellable
     .balign 16
     .globl oversleep_c_\name
     .hidden oversleep_c_\name
 oversleep_c_\name:
+    push rbp
+    mov rbp, rsp
+    lea rax, [rip + 5f]
+    jmp oversleep_c_\how
+5:
+    .if \site >= 0
     lea r11, [rip + oversleep_trampolines + ovs_c_sites + \site * ovs_c_site]
+    .endif
     .endm
+
+oversleep_c_framed:
+    call rax
+    leave
+    .globl oversleep_c_framed_end
+    .hidden oversleep_c_framed_end
+oversleep_c_framed_end:
+    ret
+
+    // As the C library's own functions were until 2.40: a thread can be cancelled at every moment meanwhile.
+oversleep_c_cancellable:
+    cmp qword ptr [rip + oversleep_trampolines + ovs_c_set_cancel_type], 0
+    je oversleep_c_framed
+    push rdi
+    push rsi
+    push rdx
+    push rcx
+    push r8
+    push r9
+    push rax
+    sub rsp, 8
+    mov edi, 1
+    mov rsi, rsp
+    call [rip + oversleep_trampolines + ovs_c_set_cancel_type]
+    mov rax, [rsp + 8]
+    mov r9, [rsp + 16]
+    mov r8, [rsp + 24]
+    mov rcx, [rsp + 32]
+    mov rdx, [rsp + 40]
+    mov rsi, [rsp + 48]
+    mov rdi, [rsp + 56]
+    call rax
+    mov [rsp + 8], rax
+    mov edi, [rsp]
+    xor esi, esi
+    call [rip + oversleep_trampolines + ovs_c_set_cancel_type]
+    mov rax, [rsp + 8]
+    leave
+    .globl oversleep_c_cancellable_end
+    .hidden oversleep_c_cancellable_end
+oversleep_c_cancellable_end:
+    ret
 
     // A time that can't be read is the kernel's to refuse: it copies a set of signals before it refuses to use it.
     .macro ovs_c_readable register, slow
@@ -52,7 +106,10 @@ oversleep_c_\name:
     lea rcx, [rip + oversleep_c_returns]
     jmp oversleep_site_nanosleep
 
+    // The C library itself refuses the clock of a thread's CPU time.
     ovs_c clock_nanosleep, 1
+    cmp edi, 3
+    je oversleep_c_invalid
     mov r10, rcx
     mov eax, 230
     ovs_c_readable rdx, oversleep_c_slow_error
@@ -112,14 +169,14 @@ oversleep_c_\name:
     lea rcx, [rip + oversleep_c_returns]
     jmp oversleep_site_time_r10
 
-    ovs_c syscall, 9
+    ovs_c syscall, 9, framed
     mov rax, rdi
     mov rdi, rsi
     mov rsi, rdx
     mov rdx, rcx
     mov r10, r8
     mov r8, r9
-    mov r9, [rsp + 8]
+    mov r9, [rbp + 16]
     cmp rax, 202
     jne oversleep_c_slow
     ovs_c_readable r10, oversleep_c_slow
@@ -159,11 +216,11 @@ oversleep_c_slow_error:
 oversleep_c_error:
     neg eax
     ret
+oversleep_c_invalid:
+    mov eax, 22
+    ret
 
-    .balign 16
-    .globl oversleep_c_usleep
-    .hidden oversleep_c_usleep
-oversleep_c_usleep:
+    ovs_c usleep, -1, framed
     mov eax, edi
     xor edx, edx
     mov ecx, 1000000
@@ -187,7 +244,7 @@ oversleep_c_usleep:
 oversleep_c_slow_\name:
     mov rcx, r10
     jmp [rip + oversleep_trampolines + ovs_c_functions + 24 + 8 * \real]
-    ovs_c \name, \site
+    ovs_c \name, \site, framed
     cmp qword ptr [rip + oversleep_trampolines + ovs_c_functions + 24 + 8 * \real], 0
     jne 1f
     push rdi

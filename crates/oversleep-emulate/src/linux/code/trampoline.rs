@@ -133,6 +133,9 @@ entries! {
     CUntilSemTimedwait = oversleep_c_until_sem_timedwait;
     CUntilSemClockwait = oversleep_c_until_sem_clockwait;
     CInit = oversleep_c_init;
+    // Where those functions return.
+    CFramedEnd = oversleep_c_framed_end;
+    CCancellableEnd = oversleep_c_cancellable_end;
 }
 
 /// Where the code is in every program: below what the kernel gives to mappings by itself, which is 1 TiB below the stack,

@@ -14,6 +14,8 @@ const RELOCATION: usize = size_of::<Rela64<Endianness>>();
 /// What goes into a library.
 pub struct Library<'a> {
     pub code: &'a [u8],
+    /// Where in the code `.eh_frame_hdr` is, with `.eh_frame` behind it, and how long both are.
+    pub frames: (u64, u64),
     /// Names of functions, and where they are in the code.
     pub functions: &'a [(&'a str, u64)],
     /// Where the data begin, counted from the code, and what they are.
@@ -61,7 +63,7 @@ impl Library<'_> {
         }
         let count = writer.dynamic_symbol_count();
         writer.reserve_file_header();
-        writer.reserve_program_headers(4);
+        writer.reserve_program_headers(5);
         let hash_at = writer.reserve_hash(1, count);
         let symbols_at = writer.reserve_dynsym();
         let relocations_at = writer.reserve_relocations(relocations.len(), true);
@@ -96,10 +98,12 @@ impl Library<'_> {
             e_flags: 0,
         })?;
         writer.write_align_program_headers();
+        let frames_at = CODE_AT + self.frames.0;
         for (p_type, p_flags, at, end, p_align) in [
             (PT_LOAD, PF_R | PF_X, 0, code_end, PAGE),
             (PT_LOAD, PF_R | PF_W, data_at, end, PAGE),
             (PT_DYNAMIC, PF_R | PF_W, dynamic_at, end, 8),
+            (PT_GNU_EH_FRAME, PF_R, frames_at, frames_at + self.frames.1, 4),
             // Without it, stacks would be made executable.
             (PT_GNU_STACK, PF_R | PF_W, 0, 0, 16),
         ] {

@@ -5,6 +5,7 @@
 use oversleep_system::rules::Grid;
 
 use super::elf::Library;
+use super::frames;
 use crate::Request;
 use crate::linux::code::rule::{self, NO_SAMPLE, SITE, Target};
 use crate::linux::code::trampoline::{self, Entry};
@@ -15,7 +16,7 @@ use crate::plan::{Class, Holder, Plan};
 /// What isn't emulated that way, in words for whoever reads the reason.
 pub const REACHES: &str = "so LD_PRELOAD is used instead: it reaches waits by the C library's functions, in programs that are linked \
     dynamically; those linked statically (as Go's are), those for 32 bits, timers, sockets' timeouts, clocks and adapters are \
-    as on this system, no thread can be cancelled in such a wait, and neither `emulate ctl` nor the report has anything";
+    as on this system, and neither `emulate ctl` nor the report has anything";
 
 /// Where the data are, counted from the code, and what is where in them, as `preload.s` has it.
 const DATA: u64 = 0x3000;
@@ -107,12 +108,25 @@ fn library(plan: &Plan, grid: Grid) -> Option<Vec<u8>> {
         .chain(own)
         .map(|(name, code)| (name, code.offset()))
         .collect();
+    let mut code = trampoline::code_with_functions().to_vec();
+    code.resize(code.len().next_multiple_of(8), 0);
+    let starts: Vec<u64> = names.iter().map(|&(_, start)| start).collect();
+    let ends = [Entry::CFramedEnd, Entry::CCancellableEnd].map(Entry::offset);
+    let frames = frames::frames(code.len() as u64, &starts, &ends);
+    let frames_at = (code.len() as u64, frames.len() as u64);
+    code.extend(frames);
     let library = Library {
-        code: trampoline::code_with_functions(),
+        code: &code,
+        frames: frames_at,
         functions: &names,
         data: (DATA, &data),
         addresses: &addresses,
-        others: &[(FUNCTIONS, "__errno_location"), (FUNCTIONS + 8, "dlsym"), (FUNCTIONS + 16, "dlvsym")],
+        others: &[
+            (FUNCTIONS, "__errno_location"),
+            (FUNCTIONS + 8, "dlsym"),
+            (FUNCTIONS + 16, "dlvsym"),
+            (FUNCTIONS + 56, "pthread_setcanceltype"),
+        ],
         needs: "libdl.so.2",
         init: Entry::CInit.offset(),
     };
