@@ -111,6 +111,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_a_request_that_was_rounded_is_marked() {
+        let rounded = |ns| Series { rounded_ns: ns, ..rounds("B5/poll/300us", &[760_000; 4], 20) };
+        let tone = |ns: Option<i64>| {
+            let file = Sheet::linux().series(rounded(ns.map(Nanos))).steady("B5/poll/1ms", 66_000).file;
+            let section = build(&file, Section::new("waits", "Waits"));
+            section.tables[0].rows[0].iter().map(|cell| cell.tone).collect::<Vec<_>>()
+        };
+        assert!(tone(Some(1_000_000)).contains(&Tone::Warn));
+        assert!([None, Some(300_000)].into_iter().all(|ns| !tone(ns).contains(&Tone::Warn)));
+    }
+
+    #[test]
     fn a_schedule_that_could_not_be_kept_is_named() {
         let mut series = rounds("B5/poll/300us", &[760_000; 4], 20);
         series.calls_only = Some(series.distribution.clone());
