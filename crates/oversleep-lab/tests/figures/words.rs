@@ -91,6 +91,7 @@ pub fn quantity(quantity: Quantity) -> &'static str {
         Quantity::ItemsPerSecond => "items-per-second",
         Quantity::ItemLatency => "item-latency",
         Quantity::Period => "period",
+        Quantity::WakeUpLatency => "wake-up-latency",
     }
 }
 
