@@ -121,6 +121,7 @@ where
 #[cfg(test)]
 mod tests {
     use oversleep_record::FactName;
+    use oversleep_record::finding::Evidence;
 
     use super::*;
     use crate::registry::findings;
@@ -165,6 +166,17 @@ mod tests {
         let all = findings(&sheet.file);
         let any = Costs::of(&sheet.file, &all, "sleep").of_any_call.expect("it is late");
         assert_eq!(any.call, "sleep", "the other one is hardly later");
+    }
+
+    #[test]
+    fn the_cost_of_a_duration_is_what_exceeds_the_request() {
+        let file = Sheet::linux().steady("B2/nanosleep/1ms", 1_066_000).steady("B5/poll/1ms", 67_000).file;
+        let evidence = |source: &str| Evidence { source: source.to_owned(), text: String::new() };
+        let mut finding = findings(&file).remove(0);
+        (finding.severity, finding.advice) = (Severity::Cost, Vec::new());
+        finding.evidence = vec![evidence("B2/nanosleep/1ms"), evidence("B5/poll/1ms")];
+        let sizes: Vec<i64> = of_finding(&file, &finding).iter().map(|cost| cost.size.0).collect();
+        assert_eq!(sizes, [66_000, 67_000]);
     }
 
     #[test]

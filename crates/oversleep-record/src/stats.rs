@@ -118,6 +118,7 @@ mod tests {
     fn pairs_of_rounds_tell_an_effect_from_chance() {
         let (slow, fast) = (rounds_of(&[66, 67, 65, 66]), rounds_of(&[14, 15, 14, 70]));
         assert_eq!(share_of_rounds_lower(&slow, &fast), Some(0.75));
+        assert_eq!(share_of_rounds_lower(&slow, &slow), Some(0.0), "equal medians are not lower");
         assert_eq!(share_of_rounds_lower(&slow, &rounds_of(&[1])), None);
     }
 }

@@ -60,6 +60,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_turn_that_only_touches_a_span_has_no_part_of_it() {
+        let (whose, name) = (Whose::Program, [0; 16]);
+        let turn = Turn { tid: 1, tgid: 1, name, policy: 0, prio: 120, cpus_allowed: 1, whose, from: 10, to: 20 };
+        assert_eq!([turn.overlap(0, 10), turn.overlap(20, 30)], [None, None]);
+        assert_eq!(turn.overlap(15, 30), Some(Span { from_ns: 15, to_ns: 20 }));
+    }
+
+    #[test]
     fn who_may_run_first_is_decided_by_policy_then_priority() {
         let (fifo_50, fifo_10, fair, idle, deadline) = ((1, 49), (1, 89), (0, 120), (5, 120), (6, -1));
         assert_eq!(why(fifo_10, fair), Why::HigherPolicy);

@@ -115,3 +115,51 @@ fn merge(into: &mut Option<Periods>, other: Periods) {
     other.blames.into_iter().for_each(|blame| add_blame(&mut own.blames, blame));
     other.blocks.into_iter().for_each(|block| add_block(&mut own.blocks, block));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::part::Parts;
+
+    #[test]
+    fn a_loop_has_a_period_if_most_deadlines_that_tell_are_on_a_grid() {
+        let intended = |on: usize, off: usize, unknown: usize| {
+            let mut paced = Paced::default();
+            for (is_on_grid, count) in [(Some(true), on), (Some(false), off), (None, unknown)] {
+                let period = Period {
+                    parts: Parts { work: 10_000_000, ..Parts::default() },
+                    held: Vec::new(),
+                    fault_count: 0,
+                    timer_ns: None,
+                    missed: 0,
+                    deadline_step: Some(10_000_000),
+                    is_on_grid,
+                    follows_work: None,
+                };
+                (0..count).for_each(|_| paced.add(&period));
+            }
+            paced.finish().expect("there are enough").intended_ns
+        };
+        let steady = Some(Nanos::from_millis(10));
+        assert_eq!(
+            [intended(5, 4, 0), intended(2, 1, 6), intended(4, 4, 0), intended(0, 0, 9)],
+            [steady, steady, None, None]
+        );
+    }
+
+    #[test]
+    fn a_call_that_two_threads_end_is_two() {
+        let block = |woken_by: &str, ns| Block {
+            call: "futex".to_owned(),
+            woken_by: woken_by.to_owned(),
+            count: 1,
+            total_ns: ns,
+            max_ns: ns,
+        };
+        let mut blocks = Vec::new();
+        for (woken_by, ns) in [("writer", 5), ("reader", 7), ("writer", 3)] {
+            add_block(&mut blocks, block(woken_by, ns));
+        }
+        assert_eq!(blocks, [Block { count: 2, total_ns: 8, ..block("writer", 5) }, block("reader", 7)]);
+    }
+}

@@ -82,6 +82,8 @@ mod tests {
             typed.0,
             [Term::Call("futex".to_owned()), Term::LaterThan(1_000_000), Term::Thread("worker".to_owned())]
         );
+        let typed: Selection = "<=50us program=app request=1ms".parse().unwrap();
+        assert_eq!(typed.0, [Term::AtMost(50_000), Term::Program("app".to_owned()), Term::Request(1_000_000)]);
         assert!("fotex".parse::<Selection>().is_err() && ">1parsec".parse::<Selection>().is_err());
     }
 }

@@ -132,7 +132,7 @@ fn costs_in_words(clock: &CommonClock<'_>) -> String {
 mod tests {
     use oversleep_record::clock::Counts;
     use oversleep_record::testing::good_clock;
-    use oversleep_record::{ClockResult, FactName};
+    use oversleep_record::{ClockResult, FactName, Unavailable};
 
     use super::*;
     use crate::compare::compare;
@@ -155,6 +155,13 @@ mod tests {
     fn the_fastest_clock_of_one_machine_is_not_that_of_all() {
         let one = machine(&[("tsc", 9_900), ("std-instant", 47_300), ("qpc", 29_300), ("realtime", 5_000)]);
         let other = machine(&[("tsc", 19_000), ("std-instant", 30_000), ("realtime", 5_000)]);
+        let mut without_qpc = other.clone();
+        let unavailable = Some(Unavailable::NotOnThisPlatform);
+        without_qpc.clocks.push(ClockResult { unavailable, ..good_clock("qpc") });
+        let comparison = compare(&[one.clone(), without_qpc], |_| Vec::new());
+        let all = common_clocks(&comparison);
+        let all: Vec<(&str, usize)> = all.iter().map(|of| (of.clock.name.as_str(), of.valid_in.len())).collect();
+        assert_eq!(all, [("tsc", 2), ("std-instant", 2), ("qpc", 1), ("realtime", 0)], "also what one machine lacks");
         assert_eq!(
             sentence(&[one.clone(), other]).as_deref(),
             Some(

@@ -234,6 +234,8 @@ mod tests {
         assert!(!together_on(windows(), ("linux", sleep("B5/usleep/1ms", Pace::BackToBack))));
         assert!(!together_on(windows(), ("linux", sleep("B5/nanosleep/5ms", Pace::BackToBack))));
         assert!(!together_on(windows(), ("windows", sleep("B5/nanosleep/1ms", Pace::BackToBack))));
+        let observed = |key| Series { observed: Some(Default::default()), ..waits(key, &[66_000; 4]) };
+        assert!(!together_on(("windows", observed("Y1/sleep/1ms")), ("linux", observed("Y1/nanosleep/1ms"))));
     }
 
     #[test]

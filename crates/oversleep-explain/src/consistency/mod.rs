@@ -331,6 +331,13 @@ mod tests {
     }
 
     #[test]
+    fn a_span_is_known_to_half_of_its_last_digit() {
+        let found: Vec<(f64, f64)> =
+            spans("0.25 ms, 66.1 µs and 1,234 ns").iter().map(|span| (span.ns, span.rounding_ns)).collect();
+        assert_eq!(found, [(250_000.0, 5_000.0), (66_100.0, 50.0), (1_234.0, 0.5)]);
+    }
+
+    #[test]
     fn what_a_sentence_says_is_in_its_evidence() {
         let slack =
             &[("B5/nanosleep/1ms", "p50 66 µs (80 values)"), ("C2/nanosleep/1ms/slack=1ns", "p50 16 µs (80 values)")];

@@ -3,9 +3,10 @@
 use oversleep_record::finding::Verdict;
 use oversleep_record::observed::culprit::IrqCause;
 use oversleep_record::observed::{Blame, IrqBlame, Observation};
-use oversleep_record::part::Parts;
+use oversleep_record::part::{Part, Parts};
 use oversleep_record::testing::Sheet;
 
+use super::kinds;
 use super::testing::{blame, found, waits};
 
 fn behind(blames: Vec<Blame>) -> Vec<String> {
@@ -45,6 +46,40 @@ fn the_longest_delay_is_that_of_any_kind() {
     };
     let said = found(vec![of(1, 210_000, 10), of(2, 8_000_000, 10)], "late-by-interrupt");
     assert!(matches!(&said[..], [said] if said.contains("for 2 ms") && said.contains("up to 8 ms late")), "{said:#?}");
+}
+
+#[test]
+fn what_came_before_a_timer_interrupt_is_named() {
+    let (name, ran_ns) = ("virtio0".to_owned(), 9);
+    for (id, cause, says) in [
+        ("late-by-idle-cpu", IrqCause::Idle { state: 2 }, "its CPU was idle (idle state 2)"),
+        ("late-by-interrupt", IrqCause::Interrupt { number: 24, name, ran_ns }, "interrupt 24 (virtio0) ran first"),
+        ("late-by-softirq", IrqCause::Softirq { name: "NET_RX".to_owned(), ran_ns }, "softirq NET_RX ran first"),
+        ("late-by-steal", IrqCause::Steal, "the hypervisor had the CPU (steal)"),
+        (
+            "late-by-interrupts-off",
+            IrqCause::Task { tid: 7, name: "driver".to_owned() },
+            "driver (7) ran with interrupts off, or the hypervisor had the CPU: these look alike from inside",
+        ),
+    ] {
+        let mut series = waits(1, 10, Parts { irq: 210_000, ..Parts::default() });
+        series.observed.as_mut().unwrap().irq_blames =
+            vec![IrqBlame { cause, count: 10, total_ns: 2_100_000, max_ns: 210_000 }];
+        assert_eq!(
+            found(vec![series], id),
+            [format!("app: nanosleep for 1 ms: the timer interrupt comes up to 210 µs late; {says}")]
+        );
+    }
+}
+
+#[test]
+fn a_median_of_few_waits_is_marked() {
+    let typical = |count| {
+        let mut file = Sheet::linux().file;
+        file.series = vec![waits(1, count, Parts { slack: 50_000, ..Parts::default() })];
+        kinds(&file)[0].typical(Part::Slack)
+    };
+    assert_eq!([19, 20].map(typical), ["~50 µs", "50 µs"]);
 }
 
 #[test]

@@ -39,6 +39,13 @@ mod tests {
         assert!(is_sampled(&file));
         assert_eq!(next_step("it has 8 values. Use --thorough or --count"), "it has 8 values. Watch for longer");
         assert_eq!(next_step("Close other programs or use --thorough"), "Close other programs or watch for longer");
+        file.command = "waits".to_owned();
+        file.series = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file.series;
+        file.series[0].pace = Some(Pace::BackToBack);
+        assert!(!is_sampled(&file), "a wait of a plan has a request");
+        file.series[0].requested_ns = None;
+        assert!(is_sampled(&file), "a pause that was watched has none");
+        file.command = "watch".to_owned();
         let findings = crate::findings(&file);
         assert!(findings.iter().all(|finding| !finding.sentence.contains("--thorough")));
     }

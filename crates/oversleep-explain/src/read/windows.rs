@@ -174,3 +174,16 @@ pub(crate) fn half_and_above(file: &ResultFile) -> Checked<(&Series, &Series)> {
         _ => Ok((half, above)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Sheet;
+
+    #[test]
+    fn a_period_of_zero_is_none() {
+        let stated = |ns| default_period(&Sheet::windows().span(FactName::TimerPeriodDefault, ns).file);
+        assert_eq!([0, 10_000_000].map(stated), [DEFAULT_PERIOD, Nanos(10_000_000)]);
+        assert_eq!(default_period(&Sheet::windows().file), DEFAULT_PERIOD);
+    }
+}

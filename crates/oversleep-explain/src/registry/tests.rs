@@ -143,4 +143,5 @@ fn findings_are_found_by_the_words_of_their_texts() {
     }
     assert!(mentions("Its quotas end it", "quota") && !mentions("CLOCK_REALTIME_COARSE", "clock_realtime"));
     assert!(mentions("clock_gettime(CLOCK_REALTIME)", "clock_realtime"));
+    assert!(!mentions("MY_CLOCK_REALTIME", "clock_realtime") && !mentions("prequota", "quota"));
 }

@@ -10,7 +10,7 @@ use oversleep_record::testing::Sheet;
 
 use super::ordinary::ORDINARY_NS;
 use super::*;
-use crate::observed::testing::{blame, interpreter, waits, waits_on_tick};
+use crate::observed::testing::{blame, interpreter, periods, waits, waits_on_tick};
 
 fn result(series: Vec<Series>) -> ResultFile {
     let mut file = Sheet::linux().file;
@@ -232,6 +232,10 @@ fn oversleep_is_named_and_not_advised_against() {
     let step = of(30_000_000);
     assert!(step.sentence.ends_with("most of it behind oversleep's own following."), "{step:?}");
     assert_eq!(step.first_step.expect("build is to blame").instance.as_deref(), Some("build (SCHED_BATCH)"));
+    let blames = vec![blame("oversleep", 120, 9, 60_000_000), blame("build", 120, 9, 30_000_000)];
+    let causes_of_both = causes(&result(vec![queued(100, 1_000_000, blames)]));
+    let notes: Vec<bool> = causes_of_both.iter().map(|cause| cause.finding.severity == Severity::Note).collect();
+    assert_eq!(notes, [false, true], "a note comes last, however much it explains");
     let alone = result(vec![queued(100, 1_000_000, vec![blame("oversleep", 120, 9, 99_000_000)])]);
     assert_eq!((verdict(&alone).first_step, verdict(&alone).leaves), (None, None));
     let finding = &causes(&alone)[0].finding;
@@ -311,9 +315,24 @@ fn a_program_behind_its_own_deadlines_is_told_that_first() {
     assert!(behind.sentence.ends_with(says), "{}", behind.sentence);
     assert_eq!(behind.first_step.expect("the work is too long").finding, "OVS-Y018");
     assert_eq!(behind.leaves, None);
+    let mut both =
+        result(vec![periods(Some(10), &[(100, Parts { requested: 10_000_000, work: 8_000_000, ..Parts::default() })])]);
+    both.series[0].observed.as_mut().expect("it was observed").called_late = Distribution::of_equal(1_000_000, 50);
+    assert!(!verdict(&both).sentence.contains("Worse"), "its own work makes its calls late: {:?}", verdict(&both));
     let barely = of(1_000);
     assert!(!barely.sentence.contains("Worse"), "{}", barely.sentence);
     assert_eq!(barely.first_step.expect("slack can be lowered").finding, "OVS-Y001");
+}
+
+#[test]
+fn waits_that_a_signal_cuts_off_are_told_first_and_with_a_step() {
+    let mut series = slack(12);
+    let waits = series.observed.as_mut().expect("it was observed");
+    waits.otherwise.insert(Outcome::Signal, 2_672);
+    let cut = verdict(&result(vec![series]));
+    assert!(cut.sentence.contains("2,672 of 2,684 waits are cut off") && cut.sentence.ends_with('.'), "{cut:?}");
+    assert_eq!(cut.first_step.expect("it can be changed").finding, CUT_OFF);
+    assert!(cut.figures.is_some() && cut.shares.is_empty());
 }
 
 #[test]

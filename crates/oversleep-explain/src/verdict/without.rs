@@ -141,3 +141,35 @@ fn quantile_of(values: &[(i64, f64)], quantile: f64) -> Option<i64> {
         })
         .map(|&(value, _)| value)
 }
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::part::Parts;
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+    use crate::observed::kinds;
+    use crate::observed::testing::waits;
+
+    #[test]
+    fn a_percentile_is_the_smallest_value_that_its_share_does_not_exceed() {
+        let values = [(1, 90.0), (2, 9.0), (3, 1.0)];
+        assert_eq!([0.5, 0.9, 0.91, 0.99, 1.0].map(|at| quantile_of(&values, at)), [1, 1, 2, 2, 3].map(Some));
+        assert_eq!(quantile_of(&[], 0.5), None);
+    }
+
+    #[test]
+    fn no_wait_gets_later_than_it_is() {
+        // Half of the waits have a long slack, the others a long return.
+        let mut series = waits(1, 50, Parts { slack: 60_000, ret: 1_000, ..Parts::default() });
+        let other = Parts { slack: 1_000, ret: 40_000, ..Parts::default() };
+        for _ in 0..50 {
+            series.distribution.record(other.sum());
+            series.why.as_mut().expect("it is split").record(&other);
+        }
+        let file = Sheet::linux().series(series).file;
+        let left = left_without(&kinds(&file), |_, of| of == Part::Runq);
+        let (least, most) = (left[0], left[left.len() - 1]);
+        assert_eq!((left.len(), least, most), (100, (2_000, 1.0), (61_000, 1.0)));
+    }
+}

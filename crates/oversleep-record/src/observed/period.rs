@@ -95,3 +95,17 @@ pub struct Held {
     /// Who ran while it waited for a CPU.
     pub culprits: Vec<Culprit>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::part::Parts;
+
+    #[test]
+    fn periods_have_lengths_once_there_is_one() {
+        let mut periods = Periods { split: PartSplit::apart(""), ..Periods::default() };
+        assert_eq!(periods.lengths(), None);
+        periods.split.record(&Parts { work: 5, requested: 10, ..Parts::default() });
+        assert_eq!(periods.lengths().and_then(Distribution::max), Some(15));
+    }
+}

@@ -330,6 +330,10 @@ mod tests {
         let help = Help { what: "slack 1 ns".to_owned(), p50_ns: 1_010_000.0 };
         let nothing = Reply { nothing_helps: Some("its clock does".to_owned()), ..reply() };
         assert_eq!(nothing.document()["nothing_helps"], "its clock does");
+        let said = |replies: &[Reply]| crate::terminal::without_styles(&text(replies, 100));
+        let alone = said(std::slice::from_ref(&nothing));
+        assert!(alone.contains(" nothing: its clock does") && !alone.contains("on linux-hz250: nothing"), "{alone}");
+        assert!(said(&[nothing.clone(), reply()]).contains(" on linux-hz250: nothing: its clock does"));
         assert_eq!(view(&[nothing]).summary, ["Nothing helps on linux-hz250: its clock does."]);
         let replies = [Reply { helps: vec![help], ..reply() }];
         assert!(crate::terminal::without_styles(&text(&replies, 100)).contains("tried: slack 1 ns: 1.01 ms"));
@@ -367,5 +371,9 @@ mod tests {
         assert_eq!(distinct(stated.iter().map(|ns| ns.map(f64::to_bits))).len(), COLUMNS.len(), "{stated:?}");
         let named = |share: f64| reply.answer.as_ref().map(|answer| answer.quantile_ns(share)).ok();
         assert_eq!(["min", "p50", "p90", "p99", "max"].map(ns), [0.0, 0.5, 0.9, 0.99, 1.0].map(named));
+        let fields = columns().map(|(head, field)| (head, field(&&reply)));
+        for (head, field) in fields.iter().filter(|(head, _)| head.ends_with("_ns")) {
+            assert_eq!(field.parse().ok(), document[head].as_f64(), "{head}");
+        }
     }
 }

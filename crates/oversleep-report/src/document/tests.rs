@@ -2,15 +2,17 @@
 
 use oversleep_record::comparison::Comparison as Compared;
 use oversleep_record::conditions::{Conditions, Setting};
+use oversleep_record::observed::wakes::{IdleWakes, Rhythm, Wakes, WokenBy};
 use oversleep_record::testing::{Sheet, held, rounds};
-use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Unavailable};
+use oversleep_record::{Distribution, FactName, Nanos, Observation, ResultFile, Unavailable};
 
+use super::exports::{BENCHER, BUCKETS, HGRM};
 use super::*;
 use crate::ask::Reply;
 use crate::view::comparison::{Sketch, view};
 use crate::view::gallery::Machine;
-use crate::view::head;
 use crate::view::testing::{hostile, rich};
+use crate::view::{head, wakes};
 
 fn written(subject: &dyn Subject, format: &Entry) -> String {
     String::from_utf8(bytes(subject, format, &Layout { width: 100, ..Layout::default() })).expect("documents are UTF-8")
@@ -48,6 +50,120 @@ fn every_field_of_a_series_is_beneath_its_head() {
         "key,experiment,subject,quantity,unit,requested_ns,rounded_ns,conditions,count,min,p50,p90,p99,max,mean,beyond\r\n\
          B5/nanosleep/300us,B5,nanosleep,lateness,ns,300000,1000000,slack=1 ns,100,11,23,37,,47,23.32,\r\n\
          A1/tsc,A1,tsc,cost,ps,,,as found,0,,,,,,,\r\n"
+    );
+}
+
+/// A result of 1,000 waits, of which no two figures are equal.
+fn thousand() -> ResultFile {
+    let mut series = rounds("B5/nanosleep/1ms", &[11, 23, 37, 41], 250);
+    series.distribution = Distribution::of_counts([(11, 490), (23, 20), (37, 390), (41, 90), (47, 10)]);
+    Sheet { file: ResultFile { name: Some("desk".to_owned()), ..Sheet::linux().file } }.series(series).file
+}
+
+#[test]
+fn every_field_of_a_comparison_is_beneath_its_head() {
+    let (comparison, sketches, names) = compared(&[thousand()]);
+    let comparison = Comparison { compared: &comparison, sketches: &sketches, names: &names, shown: view };
+    assert_eq!(
+        written(&comparison, &CSV),
+        "key,experiment,subject,quantity,unit,requested_ns,conditions,letter,result,count,mean,p50,p50_low,p50_high,p99,max,\
+         p50_verdict,unavailable\r\n\
+         B5/nanosleep/1ms,B5,nanosleep,lateness,ns,1000000,as found,A,r1.json,1000,24,23,-18,64,41,47,,\r\n"
+    );
+}
+
+#[test]
+fn every_field_of_many_results_is_beneath_its_head() {
+    assert_eq!(
+        written(&Gallery(&[Machine::of(&thousand(), "r.json")]), &CSV),
+        "number,name,file,os,machine,mark,reliability,wait,requested_ns,count,p50_ns,p99_ns\r\n\
+         1,desk,r.json,linux,Linux x86_64,,good,nanosleep,1000000,1000,23,41\r\n"
+    );
+}
+
+#[test]
+fn every_field_of_a_recording_is_beneath_its_head() {
+    let idle = IdleWakes { program: "game".to_owned(), tgid: 7, by: WokenBy::Timer, timer: None, count: 40 };
+    let rhythm = Rhythm {
+        program: "game".to_owned(),
+        thread: "audio".to_owned(),
+        tid: 9,
+        count: 390,
+        p10_ns: Nanos(9_900_000),
+        p50_ns: Nanos(10_000_000),
+        p90_ns: Nanos(10_300_000),
+    };
+    let wakes = Wakes { span_ns: Nanos::from_secs(5), idle: vec![idle], idle_beyond: 10, rhythms: vec![rhythm] };
+    let mut file = Sheet::linux().file;
+    file.observation = Some(Observation { wakes: Some(wakes), ..Observation::default() });
+    assert_eq!(
+        written(&file, &CSV).lines().skip(1).collect::<Vec<_>>(),
+        [
+            "\"idle-wake-ups/game/timer, unnamed\",,game,idle-wake-ups,1/s,,,\"timer, unnamed\",40,,,,,,8.00,",
+            "rhythm/game/9,,audio,interval,ns,,,,390,,10000000,10300000,,,,",
+        ]
+    );
+    let rows = |table: Option<crate::view::table::Table>| -> Vec<String> {
+        let table = table.expect("it has rows");
+        let row = table.rows[0].iter().map(|cell| cell.text.clone());
+        table
+            .columns
+            .iter()
+            .map(|column| column.head.clone())
+            .zip(row)
+            .map(|(head, cell)| format!("{head}: {cell}"))
+            .collect()
+    };
+    assert_eq!(
+        rows(wakes::idle(&file)),
+        ["woken for: game", "by: timer, unnamed", "count: 40", "per second: 8.00", "share: 80 %"]
+    );
+    assert_eq!(
+        rows(wakes::rhythms(&file)),
+        [
+            "program: game",
+            "thread: audio",
+            "intervals: 390",
+            "period (p50): 10 ms",
+            "p10: 9.9 ms",
+            "p90: 10.3 ms",
+            "jitter (p90 − p10): 400 µs"
+        ]
+    );
+}
+
+#[test]
+fn other_programs_read_the_figures_of_the_series() {
+    let file = thousand();
+    assert_eq!(
+        written(&file, &BUCKETS),
+        "key,unit,highest_value,count\r\n\
+         B5/nanosleep/1ms,ns,11,490\r\nB5/nanosleep/1ms,ns,23,20\r\nB5/nanosleep/1ms,ns,37,390\r\n\
+         B5/nanosleep/1ms,ns,41,90\r\nB5/nanosleep/1ms,ns,47,10\r\n"
+    );
+    assert_eq!(
+        written(&file, &HGRM),
+        "#[Series = B5/nanosleep/1ms]
+       Value     Percentile TotalCount 1/(1-Percentile)
+
+    0.000011 0.490000000000        490           1.96
+    0.000023 0.510000000000        510           2.04
+    0.000037 0.900000000000        900          10.00
+    0.000041 0.990000000000        990         100.00
+    0.000047 1.000000000000       1000
+#[Mean    =     0.000024]
+#[Max     =     0.000047, Total count    =         1000]
+"
+    );
+    let one = Sheet::linux().steady("B5/poll/1ms", 66_001).file;
+    assert!(written(&one, &BUCKETS).ends_with("\r\nB5/poll/1ms,ns,66001,80\r\n"), "no bucket ends beyond the maximum");
+    let figures: serde_json::Value = serde_json::from_str(&written(&file, &BENCHER)).expect("JSON");
+    let of = |value, low, high| serde_json::json!({ "value": value, "lower_value": low, "upper_value": high });
+    assert_eq!(
+        figures,
+        serde_json::json!({ "B5/nanosleep/1ms": {
+            "lateness-p50": of(23, 11, 37), "lateness-p90": of(37, 37, 41), "lateness-p99": of(41, 41, 47),
+        } })
     );
 }
 

@@ -292,5 +292,9 @@ mod tests {
         let svg = many.svg();
         well_formed(&svg);
         assert!(svg.len() < 40_000 && svg.contains("evenly by rank"), "{} bytes", svg.len());
+        many.steps[0].sleep_ms = vec![1.0; 1_000];
+        many.steps[0].sleep_ms.push(5_000.0);
+        let far = many.svg().replace('\u{a0}', " ");
+        assert!(far.contains("above the axis, up to 5 s."), "{far}");
     }
 }

@@ -157,3 +157,15 @@ fn means_and_intervals_stand_at_every_width() {
         }
     }
 }
+
+#[test]
+fn only_a_check_of_everything_says_what_lacks_data() {
+    let mut file = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file;
+    let says = |file: &ResultFile| {
+        let text = report(file, 100).replace('\n', " ");
+        ["Inconclusive, because there is too little data: ", "Checked, not found: "].map(|words| text.contains(words))
+    };
+    assert_eq!(says(&file), [true, true]);
+    file.command = "waits".to_owned();
+    assert_eq!(says(&file), [false, true]);
+}

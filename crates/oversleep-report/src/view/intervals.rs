@@ -107,6 +107,26 @@ mod tests {
     }
 
     #[test]
+    fn every_interval_is_beneath_the_head_of_its_figure() {
+        let mut series = rounds("B5/nanosleep/1ms", &[11], 1);
+        series.distribution = Distribution::of_counts([(11, 490), (23, 20), (37, 390), (41, 90), (47, 10)]);
+        let section = of_result(&Sheet::linux().series(series).file).expect("series");
+        let table = &section.tables[0];
+        let heads = table.columns.iter().map(|column| column.head.as_str());
+        let texts: Vec<_> = heads.zip(table.rows[0].iter().map(|cell| cell.text.as_str())).collect();
+        assert_eq!(
+            texts[2..],
+            [
+                ("mean", "24 ns"),
+                ("p50", "23 ns"),
+                ("p50, 99 %", "11 ns to 37 ns"),
+                ("p99", "41 ns"),
+                ("p99, 99 %", "41 ns to 47 ns")
+            ]
+        );
+    }
+
+    #[test]
     fn few_values_have_a_mean_and_no_interval() {
         let file = Sheet::linux().series(rounds("D4/futex/one-way", &[9_000], 5)).file;
         let section = of_result(&file).expect("series");

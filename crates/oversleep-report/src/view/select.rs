@@ -129,6 +129,14 @@ mod tests {
     }
 
     #[test]
+    fn the_plain_sleep_is_one_of_a_millisecond() {
+        let plain = |sheet: Sheet| plain_sleep(&sheet.file).map(|series| series.key.to_string());
+        let long = || Sheet::linux().steady("B5/nanosleep/5ms", 1).steady("B5/poll/1ms", 1);
+        assert_eq!(plain(long().steady("B5/nanosleep/1ms", 1)).as_deref(), Some("B5/nanosleep/1ms"));
+        assert_ne!(plain(long()).as_deref(), Some("B5/nanosleep/5ms"));
+    }
+
+    #[test]
     fn conditions_say_what_became_of_them() {
         let requested = Conditions::as_found().with("policy", Setting::Policy { policy: "fifo".into(), priority: 80 });
         assert_eq!(conditions(&Conditions::as_found()), None);

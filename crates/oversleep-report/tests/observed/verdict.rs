@@ -130,6 +130,19 @@ fn those_who_ran_instead_add_up_to_the_time_in_the_run_queue() {
 }
 
 #[test]
+fn a_wake_up_on_another_cpu_names_both() {
+    let mut file = recorded();
+    let wait = &mut observation(&mut file).worst[0];
+    let mut note = |from, to, idle| {
+        (wait.timer_cpu, wait.cpu, wait.cpu_idle) = (Some(from), Some(to), idle);
+        part_note(oversleep_record::part::Part::Ipi, wait)
+    };
+    assert_eq!(note(2, 3, Some(1)), "CPU 2 → CPU 3, idle (state 1)");
+    assert_eq!(note(2, 3, None), "CPU 2 → CPU 3");
+    assert_eq!([note(3, 3, Some(1)), note(3, 3, None)], ["", ""]);
+}
+
+#[test]
 fn every_document_begins_with_the_verdict() {
     let file = recorded();
     let verdict = Verdict::of(&file).expect("a program was observed");

@@ -102,6 +102,14 @@ fn a_call_without_a_thread_is_of_the_one_that_its_cpu_switched_to() {
 }
 
 #[test]
+fn a_call_that_its_thread_ended_in_is_not_of_the_next_thread_of_that_number() {
+    let mut records = sleep();
+    let next = at(T + 1_500, 0, 0, Record::Thread { process: 41, thread: APP });
+    records.splice(2..2, [at(T + 1_000, 0, APP, Record::ThreadEnd { thread: APP }), next]);
+    assert_eq!(waits(&records, Some(MS)), []);
+}
+
+#[test]
 fn without_calls_a_sleep_ends_when_its_thread_gets_a_cpu() {
     let all = translated(&sleep(), Translator::new(None, false)).0;
     assert_eq!((all.len(), all[0].lateness_ns, all[0].parts.runq, all[0].parts.ret), (1, 510_000, 500_000, 0));

@@ -175,6 +175,7 @@ fn a_plain_wait_takes_thirty_bytes_an_event_after_the_first() {
 fn another_file_or_a_later_version_is_told_apart() {
     assert!(Reader::new(b"{}").unwrap_err().to_string().contains("no recording"));
     assert!(Reader::new(b"oversleep-why 7\n{}\n").unwrap_err().to_string().contains("(format 7)"));
+    assert!(Reader::new(b"oversleep-why 12\n{}\n").unwrap_err().to_string().contains("(format 12)"));
     assert!(Reader::new(b"oversleep-why 1\n{\"arch\":\"vax\"}\n").unwrap_err().to_string().contains("second line"));
     assert!(Reader::new(b"oversleep-why 1\n").is_err());
 }

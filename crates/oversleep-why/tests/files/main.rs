@@ -4,6 +4,7 @@ mod between;
 mod hostile;
 mod interruptions;
 mod kept;
+mod marks;
 mod recorded;
 mod results;
 mod splits;

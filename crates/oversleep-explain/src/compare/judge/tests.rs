@@ -161,6 +161,8 @@ fn a_tail_differs_where_several_rounds_have_it() {
     assert!(matches!(found, Verdict::TooDisturbed { .. }));
     let found = judged(quiet(), with_tail([3, 0, 0, 80])).p99.expect("2,000 values").verdict;
     assert_eq!(why(&found), "80 of the 83 late values of this result come from one of its 4 rounds");
+    let found = judged(quiet(), with_tail([40, 40, 0, 0])).p99.expect("2,000 values").verdict;
+    assert_eq!(found, Verdict::Differs, "one round has half of them and no more");
     // The same with the disturbed series as the base.
     let found = judged(with_tail([0, 80, 0, 0]), quiet()).p99.expect("2,000 values").verdict;
     assert!(matches!(found, Verdict::TooDisturbed { .. }));

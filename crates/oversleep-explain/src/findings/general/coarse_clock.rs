@@ -217,10 +217,17 @@ mod tests {
     fn a_fine_clock_no_clock_or_a_nervous_one() {
         let fine = Sheet::linux().steady("B3/monotonic-coarse", 1_000);
         fine.finds_no("OVS-G002", "monotonic-coarse moves in steps of 1 µs");
+        let two = fine.steady("B3/realtime-coarse", 4_000_000).steady("B3/tai", 2_000);
+        assert!(two.says("OVS-G002").1.starts_with("realtime-coarse moves in steps of 4 ms"), "the coarsest counts");
         Sheet::linux().lacks_data("OVS-G002");
         Sheet::linux().wild("B3/monotonic-coarse", 4_000_000).is_disturbed("OVS-G002");
         let few = |values: &[i64]| Sheet::linux().series(rounds("B3/monotonic-coarse", values, 2)).verdict("OVS-G002");
         assert_eq!(few(&[10_000_000; 3]), Verdict::Found, "steps repeat exactly");
         assert_eq!(few(&[10_000_000, 2_000_000, 30_000_000]), Verdict::NotEnoughData);
+        assert_eq!(
+            few(&[2_000_000, 10_000_000, 10_000_000, 10_000_000]),
+            Verdict::NotEnoughData,
+            "one in four is short"
+        );
     }
 }

@@ -202,6 +202,10 @@ mod tests {
              thread, 3 µs in the run queue, 4 µs for the return from the call, 300 ns for the rest",
         );
         assert_eq!(sheet.finding("OVS-L018").evidence[1].text, "means of 40 waits, 0 unattributed; test");
+        let mut even = PartSplit::apart("test");
+        (0..40).for_each(|_| even.record(&Parts { slack: 50_000, ret: 16_000, ..Parts::default() }));
+        sheet.file.series[0].why = Some(even);
+        sheet.finds("OVS-L018", "nanosleep is 66 µs late: 50 µs of timer slack, 16 µs for the return from the call");
         why.unattributed_count = 40;
         sheet.file.series[0].why = Some(why);
         let three = sheet.finding("OVS-L018").sentence;

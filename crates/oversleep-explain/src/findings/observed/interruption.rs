@@ -220,7 +220,9 @@ fn rate(kind: &Kind<'_>, count: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use oversleep_record::observed::interruption::Interrupted;
+    use oversleep_record::observed::{Named, Observation};
     use oversleep_record::part::Parts;
+    use oversleep_record::testing::Sheet;
 
     use super::*;
     use crate::observed::testing::{found, waits};
@@ -282,6 +284,22 @@ mod tests {
             let said = interrupted(parts, &[(by, 3)], "late-by-stop");
             assert_eq!(said, [format!("app: nanosleep for 20 ms was {says} while its time ran out, for up to 9 ms")]);
         }
+        let command = |freezer: Option<&str>| {
+            let mut series = waits(20, 100, parts);
+            let observed = series.observed.as_mut().unwrap();
+            (observed.tgid, observed.interruptions) = (7, vec![Interrupted { by: Interruption::Frozen, count: 3 }]);
+            let process = Named { tgid: 7, freezer: freezer.map(str::to_owned), ..Named::default() };
+            let mut file = Sheet::linux().series(series).file;
+            file.observation = Some(Observation { processes: vec![process], ..Observation::default() });
+            let found = crate::findings(&file).into_iter().find(|one| one.name == "late-by-stop").unwrap();
+            found.advice[0].example.clone().unwrap_or_default()
+        };
+        assert!(
+            command(Some("/box")).ends_with("cat /sys/fs/cgroup/freezer/box/freezer.state"),
+            "{}",
+            command(Some("/box"))
+        );
+        assert!(command(None).ends_with("/cgroup.freeze"), "{}", command(None));
         let unseen = interrupted(parts, &[], "late-by-stop");
         assert!(unseen[0].contains("was stopped, by what wasn't seen, while its time ran out"), "{unseen:?}");
     }

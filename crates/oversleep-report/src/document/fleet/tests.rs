@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use oversleep_lab::fleet::simulated::{Plan, START_UNIX_S, each};
-use oversleep_lab::fleet::{Collector, Fleet, Kind, Stretch};
+use oversleep_lab::fleet::{Collector, Fleet, Interval, Kind, Stretch};
 use oversleep_record::{Distribution, Nanos};
 
 use crate::document::{CSV, HTML, JSON, Layout, MARKDOWN, TEXT, bytes};
@@ -55,6 +55,17 @@ fn the_page_and_the_terminal_say_the_same_sentences() {
 fn data_have_a_row_for_each_finding_and_all_hosts() {
     let csv = String::from_utf8(bytes(&*FLEET, &CSV, &Layout::default())).unwrap();
     assert_eq!(csv.lines().count(), 1 + FLEET.findings.len(), "{csv}");
+    let sheet = crate::document::Subject::sheet(&*FLEET);
+    let heads: Vec<String> = sheet.heads.iter().map(ToString::to_string).collect();
+    for (row, finding) in sheet.rows.zip(&FLEET.findings) {
+        let field = |head: &str| row[heads.iter().position(|name| name == head).unwrap()].as_str();
+        let ratio = |of: fn(Interval) -> f64| finding.ratio.map(|ratio| of(ratio).to_string()).unwrap_or_default();
+        assert_eq!((field("id"), field("name")), (finding.id, finding.name));
+        assert_eq!(field("ratio"), ratio(|ratio| ratio.value));
+        assert_eq!(field("ratio_low"), ratio(|ratio| ratio.low));
+        assert_eq!(field("ratio_high"), ratio(|ratio| ratio.high));
+        assert_eq!((field("sentence"), field("next_step")), (finding.sentence.as_str(), finding.next_step.as_str()));
+    }
     let json: serde_json::Value = serde_json::from_slice(&bytes(&*FLEET, &JSON, &Layout::default())).unwrap();
     assert_eq!(json["schema"], "oversleep-fleet/1");
     assert_eq!(json["host_rows"].as_array().unwrap().len(), 160);

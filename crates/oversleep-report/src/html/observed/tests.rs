@@ -59,6 +59,7 @@ fn a_page_shows_findings_groups_and_timelines() {
         "its policy goes first",
         "id=\"w1-runq\"",
         "#wait-1:has(#w1-runq:checked){--from:",
+        "#wait-1:has(#w1-all:checked){--from:0.000000;--span:1.000000000}",
         "120 of 120 waits are split without a gap.",
     ] {
         assert!(page.contains(words), "{words}");
@@ -80,6 +81,18 @@ fn no_name_becomes_markup_or_a_rule() {
         assert!(!sheet.contains("display:none}/*") && !sheet.contains("alert"), "names stay out of the style sheet");
         assert_eq!(page.matches("<style>").count(), 1);
     }
+}
+
+#[test]
+fn events_of_a_wait_that_did_not_arrive_are_counted() {
+    let of_lost = |count| {
+        let mut file = recorded();
+        file.observation.as_mut().expect("it was observed").worst[0].lost_events = count;
+        html_of(&file)
+    };
+    assert!(of_lost(1).contains("1 event of this wait did not arrive"));
+    assert!(of_lost(12).contains("12 events of this wait did not arrive"));
+    assert!(!of_lost(0).contains("of this wait did not arrive"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The contents of a comparison, independent of the renderer.
 
 use oversleep_record::conditions::{Conditions, Setting};
-use oversleep_record::testing::{Sheet, held, rounds};
+use oversleep_record::testing::{Sheet, good_clock, held, rounds};
 use oversleep_record::{FactName, Nanos, ResultFile};
 
 use super::*;
@@ -49,6 +49,16 @@ fn what_differs_most_comes_first() {
              difference.",
         ]
     );
+}
+
+#[test]
+fn the_view_of_clocks_says_which_is_the_fastest_once() {
+    let of = |ps| Sheet::linux().clock(good_clock("monotonic")).steady("A1/monotonic", ps).file;
+    let comparison = oversleep_explain::compare::compare(&[of(20_000), of(30_000)], head::machine);
+    let clocks = clocks_view(&comparison, &[], &[], true);
+    assert!(clocks.summary[0].starts_with("The fastest clock"), "{:?}", clocks.summary);
+    assert_eq!(clocks.sections.iter().map(|section| section.id.as_str()).next(), Some("clocks"));
+    assert!(clocks.sections.iter().all(|section| !section.notes.contains(&clocks.summary[0])));
 }
 
 /// Two versions of Java in each of two results.

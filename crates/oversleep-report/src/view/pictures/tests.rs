@@ -24,6 +24,16 @@ fn every_kind_of_picture_is_drawn_once() {
 }
 
 #[test]
+fn two_clocks_show_sleeps_of_one_request() {
+    let picture = |sheet: Sheet| {
+        let sheet = sheet.steady("B1/nanosleep/1ms/coarse", 4_000_000).steady("B1/nanosleep/1ms/precise", 1_066_000);
+        all(&sheet.file).into_iter().find(|picture| picture.name == "two-clocks").expect("it has both").forms.alone
+    };
+    let long = Sheet::linux().steady("B1/nanosleep/5ms/coarse", 8_000_000);
+    assert_eq!(picture(long), picture(Sheet::linux()));
+}
+
+#[test]
 fn no_data_is_no_picture() {
     assert_eq!(all(&Sheet::linux().file), []);
 }

@@ -68,14 +68,15 @@ mod tests {
             .steady("C5/nanosleep/wakeups/sleeping/slack=1ns", 980)
             .steady("C5/nanosleep/interrupts/sleeping/slack=1ns", 1_900)
             .steady("C5/C1/residency/sleeping/slack=1ns", 910_000_000)
+            .steady("C5/C6/residency/sleeping/slack=1ns", 50_000_000)
             .file;
         let section = build(&file, Section::new("holding-cost", "Cost"));
         assert_eq!(
             texts(&section.tables[0]),
             [
-                ["held", "thread", "timer interrupts", "its wake-ups", "in C1"],
-                ["1 ns", "idle", "–", "2/s", "–"],
-                ["1 ns", "sleeps of 1 ms", "1,900/s", "980/s", "91 %"]
+                ["held", "thread", "timer interrupts", "its wake-ups", "in C1", "in C6"],
+                ["1 ns", "idle", "–", "2/s", "–", "–"],
+                ["1 ns", "sleeps of 1 ms", "1,900/s", "980/s", "91 %", "5 %"]
             ]
         );
     }

@@ -84,3 +84,19 @@ pub fn interrupts_counted<'a>(mut series: impl Iterator<Item = &'a Series>) -> &
         "timer interrupts"
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+
+    #[test]
+    fn the_setting_as_found_stands_out() {
+        let sheet = Sheet::linux().span(FactName::TimerSlack, 50_000).steady("C2/nanosleep/1ms/slack=1ns", 16_000);
+        let file = sheet.steady("C2/nanosleep/1ms/slack=50us", 66_000).file;
+        let section = build(&file, Section::new("slack", "Slack"));
+        let rows = section.tables[0].rows.iter().map(|row| (row[0].text.as_str(), row[0].tone)).collect::<Vec<_>>();
+        assert_eq!(rows, [("1 ns", Tone::Plain), ("50 µs", Tone::Strong)]);
+    }
+}

@@ -103,6 +103,25 @@ fn the_rule_is_stated_with_what_is_left() {
         "throughput is min(4.0 million/s, 0.60 · Q / park): of 9 runs, half are within 1 % of it, and all \
          within 1 %; from two of the runs alone it predicts the others within 1 %",
     );
+    let mut silent = by_park(1.0);
+    silent.file.series[0].rounds[0].median = Some(0);
+    assert_eq!(silent.says("OVS-G013"), by_park(1.0).says("OVS-G013"), "a round without items tells no rate");
+}
+
+#[test]
+fn a_rule_that_does_not_hold_says_how_far_half_of_the_runs_are_off_it() {
+    let rates = [900_000, 40_000, 700_000, 5_000, 90_000, 2_000, 800_000, 1_000, 60_000];
+    let grids = [("", 60_000_i64), ("/grid=1ms", 1_060_000), ("/grid=15.625ms", 15_690_000)];
+    let settings = grids.into_iter().flat_map(|grid| [64, 1_024, 4_096].map(|queue| (grid, queue)));
+    let sheet = settings.zip(rates).fold(Sheet::linux(), |sheet, (((grid, park), queue), rate)| {
+        sheet.steady(format!("E2/jet{grid}/queue={queue}"), rate).idling(1.5, 1_000, park)
+    });
+    let runs = runs(&sheet.file);
+    let left = fit(&runs).and_then(|rule| rule.residual(&runs)).expect("one fits best");
+    let [half, worst] = [left.median, left.worst].map(off_in_words);
+    assert_ne!(half, worst);
+    let said = sheet.says("OVS-G013").1;
+    assert!(said.ends_with(&format!("half of 9 runs are {half} off it or more")), "{said}");
 }
 
 #[test]

@@ -104,6 +104,14 @@ fn a_thread_that_may_use_one_cpu_only_is_told_so() {
 }
 
 #[test]
+fn a_task_of_the_program_s_name_is_told_from_it_where_its_process_is_known() {
+    let namesake = |tgid| Blame { tgid, ..task("app", FAIR_0, Whose::Program, Why::TurnNotOver) };
+    let sentence = |tgid| concluded(FAIR_0, namesake(tgid), "./app").1;
+    assert!(sentence(9).contains("while another app (process 9, SCHED_OTHER, nice 0) runs"), "{}", sentence(9));
+    assert!(sentence(0).contains("while app (SCHED_OTHER, nice 0) runs"), "{}", sentence(0));
+}
+
+#[test]
 fn on_windows_the_advice_is_windows_own() {
     let hog = |prio| task("hog.exe", (WINDOWS_POLICY, prio), Whose::Program, Why::HigherPriority);
     let (_, sentence, advice) = concluded((WINDOWS_POLICY, 23), hog(19), "");
