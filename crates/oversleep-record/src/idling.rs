@@ -125,4 +125,11 @@ mod tests {
         assert_eq!((nothing.vain_share(), counted.vain_parks), (None, None));
         assert_eq!(counted.cpu_ns, None, "a part of it would be no figure of the whole");
     }
+
+    #[test]
+    fn what_threads_did_is_added_up_each_by_itself() {
+        let mut sum = Idling { spins: 1, yields: 2, blocks: 3, ..Idling::default() };
+        sum.add_thread(&Idling { spins: 10, yields: 20, blocks: 30, ..Idling::default() });
+        assert_eq!((sum.spins, sum.yields, sum.blocks), (11, 22, 33));
+    }
 }

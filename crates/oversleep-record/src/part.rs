@@ -126,3 +126,13 @@ pub struct Segment {
     /// Its end.
     pub to_ns: i64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_part_is_the_longest() {
+        assert_eq!(Parts { slack: 5, runq: 9, ret: 7, ..Parts::default() }.largest(), Part::Runq);
+    }
+}

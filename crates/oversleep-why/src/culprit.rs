@@ -71,7 +71,18 @@ mod tests {
     #[test]
     fn a_turn_that_only_touches_a_span_has_no_part_of_it() {
         let (whose, name) = (Whose::Program, [0; 16]);
-        let turn = Turn { tid: 1, tgid: 1, name, policy: 0, prio: 120, cpus_allowed: 1, whose, from: 10, to: 20 };
+        let turn = Turn {
+            tid: 1,
+            tgid: 1,
+            name,
+            policy: 0,
+            prio: 120,
+            cpus_allowed: 1,
+            whose,
+            process: None,
+            from: 10,
+            to: 20,
+        };
         assert_eq!([turn.overlap(0, 10), turn.overlap(20, 30)], [None, None]);
         assert_eq!(turn.overlap(15, 30), Some(Span { from_ns: 15, to_ns: 20 }));
     }

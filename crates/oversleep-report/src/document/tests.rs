@@ -155,6 +155,8 @@ fn other_programs_read_the_figures_of_the_series() {
 #[Max     =     0.000047, Total count    =         1000]
 "
     );
+    let one = Sheet::linux().steady("B5/poll/1ms", 66_001).file;
+    assert!(written(&one, &BUCKETS).ends_with("\r\nB5/poll/1ms,ns,66001,80\r\n"), "no bucket ends beyond the maximum");
     let figures: serde_json::Value = serde_json::from_str(&written(&file, &BENCHER)).expect("JSON");
     let of = |value, low, high| serde_json::json!({ "value": value, "lower_value": low, "upper_value": high });
     assert_eq!(
