@@ -364,9 +364,9 @@ mod tests {
         let mut rounded = of("perf 6.1", 13_000);
         rounded.observation.as_mut().unwrap().resolution_ns = Some(Nanos::from_micros(4));
         assert_eq!(differs(of("perf 6.1", 10_000), rounded), (0, false, Some(false)));
-        // A part that one of them can't show is not 0.
+        // A part that one of them can't show is not 0, and is named.
         let mut unseen = of("perf 6.1", 15_000);
         unseen.observation.as_mut().unwrap().unseen = vec![Part::Runq];
-        assert_eq!(differs(of("perf 6.1", 10_000), unseen), (0, true, None));
+        assert_eq!(differs(of("perf 6.1", 10_000), unseen), (1, true, None));
     }
 }

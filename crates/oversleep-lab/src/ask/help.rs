@@ -170,7 +170,8 @@ mod tests {
         assert!(of_windows[1].contains("HIGH_RESOLUTION"), "{of_windows:?}");
         assert!(of_windows[2].contains("library"), "{of_windows:?}");
         let of_java = texts("windows-11", "parkNanos(1ms)");
-        assert!(of_java[1].starts_with("Thread.sleep, where nothing has to wake the thread earlier"), "{of_java:?}");
+        let (version, when) = ("Thread.sleep (from 21)", ", where nothing has to wake the thread earlier");
+        assert_eq!(of_java[1], format!("{version}{when}"));
     }
 
     #[test]
@@ -287,8 +288,6 @@ mod tests {
 
     #[test]
     fn a_finer_resolution_is_tried_where_one_millisecond_is_held() {
-        let of_java = texts("windows-7", "Thread.sleep(1ms)");
-        assert!(of_java[0].starts_with("resolution 500 µs"), "{of_java:?}");
         let lab = Laboratory::on(platform("windows-11", &[], 1).expect("a machine"));
         let conditions = oversleep_record::Conditions::as_found();
         let conditions = conditions.with("resolution", crate::ask::setting("1ms").expect("a setting"));

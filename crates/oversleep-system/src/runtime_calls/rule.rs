@@ -36,25 +36,19 @@ pub enum Rule {
 
 impl Rule {
     /// The rules with a constant remainder, simplest first.
-    pub const STEADY: [Rule; 6] = [
-        Rule::Exact,
-        Rule::Truncates,
-        Rule::TruncatesToAtLeastOne,
-        Rule::RoundsUp,
-        Rule::RoundsToNearest,
-        Rule::RoundsToNearestAtLeastOne,
-    ];
+    pub const STEADY: [Rule; 5] =
+        [Rule::Exact, Rule::Truncates, Rule::TruncatesToAtLeastOne, Rule::RoundsUp, Rule::RoundsToNearest];
 
     /// The request after rounding. On a grid, it is the span of a request that begins on it.
     pub fn rounded(self, requested: Nanos) -> Nanos {
         let ns = requested.0;
         let floor = ns / MILLISECOND * MILLISECOND;
-        let nearest = (ns + MILLISECOND / 2) / MILLISECOND * MILLISECOND;
+        let nearest = ns.saturating_add(MILLISECOND / 2) / MILLISECOND * MILLISECOND;
         Nanos(match self {
             Rule::Exact => ns,
             Rule::Truncates => floor,
             Rule::TruncatesToAtLeastOne => floor.max(MILLISECOND),
-            Rule::RoundsUp | Rule::RoundsUpToGrid => floor + if ns > floor { MILLISECOND } else { 0 },
+            Rule::RoundsUp | Rule::RoundsUpToGrid => floor.saturating_add(if ns > floor { MILLISECOND } else { 0 }),
             Rule::RoundsToNearest => nearest,
             Rule::RoundsToNearestAtLeastOne if ns > 0 => nearest.max(MILLISECOND),
             Rule::RoundsToNearestAtLeastOne => 0,
@@ -64,7 +58,7 @@ impl Rule {
     /// What is passed to the call that is made `now`: it depends on the time only on a grid.
     pub fn passed(self, requested: Nanos, now: Nanos) -> Nanos {
         let phase = if self == Rule::RoundsUpToGrid { now.0.rem_euclid(MILLISECOND) } else { 0 };
-        self.rounded(Nanos(requested.0 + phase))
+        self.rounded(Nanos(requested.0.saturating_add(phase)))
     }
 
     /// Its rounding, as a clause after the call.
