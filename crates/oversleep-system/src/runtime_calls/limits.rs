@@ -70,9 +70,6 @@ pub enum Counts {
     Exactly,
     /// Once the whole milliseconds that its clock shows have become as many as it rounded the request to.
     MillisecondsShown,
-    /// Once the whole milliseconds of each of its waits have become as many as it rounded the request to. What a wait took
-    /// beyond them is forgotten, so one that ends early costs another.
-    MillisecondsOfEach,
 }
 
 impl Counts {
@@ -86,7 +83,6 @@ impl Counts {
         match self {
             Counts::Rounded | Counts::Exactly => later - earlier,
             Counts::MillisecondsShown => whole(later) - whole(earlier),
-            Counts::MillisecondsOfEach => whole(later - earlier),
         }
     }
 }

@@ -145,7 +145,7 @@ impl Waiter for CallWaiter {
         let hz = due_by.and_then(Clock::stated_frequency_hz).unwrap_or(1).max(1);
         let shown = || due_by.map(Clock::read);
         let (mut seen, mut at, mut passed) = (shown(), Nanos::ZERO, Nanos::ZERO);
-        at += seen.map_or(Nanos::ZERO, |seen| between(0, seen, hz));
+        at += seen.map_or(Nanos::ZERO, |seen| of_second(seen, hz));
         let (mut left, mut from) = (span, now);
         let ended = loop {
             let ended = self.beneath.wait(Target { remaining: left, deadline: from + left });
@@ -160,6 +160,12 @@ impl Waiter for CallWaiter {
         drop(held);
         ended
     }
+}
+
+/// Where in its second a clock stands. A time of day since 1601 has more nanoseconds than [`Nanos`] holds.
+fn of_second(count: u64, hz: u64) -> Nanos {
+    let second = 1_000_000_000;
+    Nanos(i64::try_from(i128::from(count) * second / i128::from(hz) % second).unwrap_or_default())
 }
 
 /// What passed between two reads of a clock. One that went back has begun again after its 32 bits.
