@@ -2,8 +2,8 @@
 //!
 //! It reads records only, so results of any system compare anywhere. `matching` finds series that measured the same
 //! thing, `one_run` knows two recordings of one run, `interval` computes how uncertain a figure is, `judge` decides whether
-//! two figures differ by more than that, `facts` and `caveats` list what else differs and what must not be concluded, `clocks` lists which clocks are valid
-//! where. A series that only one result has stays in the list.
+//! two figures differ by more than that, `facts` and `caveats` list what else differs and what must not be concluded,
+//! `clocks` lists which clocks are valid where. A series that only one result has stays in the list.
 
 mod caveats;
 mod clocks;

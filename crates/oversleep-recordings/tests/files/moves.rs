@@ -1,4 +1,4 @@
-//! Threads that move to another CPU while they wait for one, and tasks that become others: who ran is whoever ran there then.
+//! Threads that move to another CPU while they wait for one, and tasks that become others: who ran is who ran there then.
 
 use oversleep_recordings::{recognise, replay};
 use oversleep_why::Wait;

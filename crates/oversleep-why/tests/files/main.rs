@@ -5,6 +5,7 @@ mod hostile;
 mod interruptions;
 mod kept;
 mod marks;
+mod moved;
 mod recorded;
 mod results;
 mod splits;

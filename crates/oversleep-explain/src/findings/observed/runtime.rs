@@ -7,7 +7,7 @@ use oversleep_record::{Nanos, ResultFile};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::housekeeping::{INTERPRETER, RUBY_LOCK, RUBY_QUANTUM_NS, SWITCH_INTERVAL_NS};
-use crate::observed::{KINDS_MAX, Kind, enough, kinds_of_runtime};
+use crate::observed::{KINDS_MAX, Kind, enough, kinds, kinds_of_runtime};
 use crate::read::is_recording;
 use crate::remedies::observed::SHARE_INTERPRETER;
 
@@ -44,12 +44,12 @@ fn busy(file: &ResultFile) -> Checked<Conclusion> {
     let (of, each, is_ruby) =
         if python.is_empty() { (ruby, RUBY_QUANTUM_NS, true) } else { (python, SWITCH_INTERVAL_NS, false) };
     let Some(first) = of.first() else {
-        enough(file)?;
-        if is_recording(file) {
+        if is_recording(file) && !kinds(file).is_empty() {
             return Err(Conclusion::lacks(
                 "the recording doesn't tell which language runtime a program has. `oversleep why` does while it runs",
             ));
         }
+        enough(file)?;
         return Err(Conclusion::absent("no thread was seen to wait for an interpreter for its whole switch interval"));
     };
     let count = of.iter().map(|kind| kind.count()).fold(0, u64::saturating_add);

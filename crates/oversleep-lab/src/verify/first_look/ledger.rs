@@ -91,15 +91,19 @@ fn read(text: &str) -> Result<Ledger, String> {
     if heads.len() != file.figures.len() {
         return Err("each table of figures begins with a line [[figures]]".to_owned());
     }
+    // The first place of each: a later round that asks it again is refused.
+    let (before, mut places) = ("id = \"", BTreeMap::new());
+    for (at, _) in text.match_indices(before) {
+        let id = text[at + before.len()..].split('"').next().unwrap_or_default();
+        places.entry(id).or_insert(at);
+    }
     let mut questions: BTreeMap<&str, (&Round, &Answered, usize)> = BTreeMap::new();
     for round in &file.round {
         if [&round.date, &round.models, &round.plan].iter().any(|text| text.trim().is_empty()) {
             return Err("a round has a date, the models' commit and a plan".to_owned());
         }
         for question in &round.questions {
-            let at = text
-                .find(&format!("id = \"{}\",", question.id))
-                .ok_or_else(|| format!("{} has no line", question.id))?;
+            let at = *places.get(question.id.as_str()).ok_or_else(|| format!("{} has no line", question.id))?;
             if questions.insert(&question.id, (round, question, at)).is_some() {
                 return Err(format!("{} is asked twice", question.id));
             }
