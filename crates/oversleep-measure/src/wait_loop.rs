@@ -108,12 +108,23 @@ fn periodic(
     Ok(())
 }
 
+/// How often a call is made again for one deadline. One that takes a long span for a short one would never reach it.
+const AGAIN_MAX: u32 = 100_000;
+
 /// Waits for what is left of a deadline until it has passed; what rounds to nothing is looked at again a millisecond later.
 /// Returns why a wait failed.
 fn wait_again(bench: &Bench, waiter: &mut dyn Waiter, deadline: Nanos, end: &mut Nanos) -> Option<Unavailable> {
     let mut stands_still = false;
+    let mut left = AGAIN_MAX;
     while *end < deadline && !bench.stopped() {
         let start = bench.stamp();
+        left -= 1;
+        if left == 0 {
+            return Some(Unavailable::failed(
+                "waiting",
+                "the call ends long before its deadline, however often it is made again",
+            ));
+        }
         let until = if stands_still { deadline.max(start + Nanos::from_millis(1)) } else { deadline };
         if start >= until {
             *end = start;
