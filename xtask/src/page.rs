@@ -43,7 +43,7 @@ const FEATURES: &[&str] = &[
 const NEVER_STOPPED: &str = "asyncify-removelist@*oversleep_report*,*oversleep_why*,*oversleep_explain*,*oversleep_record*,\
     *serde*,*toml*,*core*fmt*,_RN*,*miniz*,*base64*,*flate2*,*dlmalloc*,*BTreeMap*,*btree*,*raw_vec*,*zmij*,*clap*";
 /// The documented limit.
-const BYTES_MAX: usize = 2_000_000;
+const BYTES_MAX: usize = 2_040_000;
 
 /// Runs the chore. Exit code 0: written, current, or impossible here with the reason; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {

@@ -276,7 +276,7 @@ mod tests {
         let table = columns.table("t", rows).expect("rows");
         let shown = whole(&table, 36);
         assert!(shown.iter().any(|line| line.starts_with("clock_nanosleep  ")), "{shown:#?}");
-        assert!(shown.iter().all(|line| super::columns(line) <= 36), "{shown:#?}");
+        assert!(shown.iter().all(|line| super::columns(&crate::terminal::tests::plain(line)) <= 36), "{shown:#?}");
     }
 
     #[test]
@@ -357,7 +357,8 @@ mod tests {
         assert_eq!(
             lines(&table, 34).iter().map(|line| crate::terminal::tests::plain(line)).collect::<Vec<_>>(),
             [
-                "series            each took  ratio",
+                "series                 each  ratio",
+                "                       took",
                 "                      (p50)",
                 "B8/sleep/1ms/       14.6 ms  0.004",
                 "policy=idle",

@@ -103,6 +103,7 @@ fn shows(cell: &str, value: i64, unit: &str) -> bool {
         ("ns" | "ps", "µs") => 1e3,
         ("ns" | "ps", "ms") => 1e6,
         ("ns" | "ps", "s") => 1e9,
+        ("ns" | "ps", "d") => 86_400e9,
         ("ps", "ns") => 1.0,
         _ => return false,
     };

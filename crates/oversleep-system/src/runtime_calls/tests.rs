@@ -225,7 +225,7 @@ fn a_version_is_one_of_the_runtime_that_numbers_its_versions_so() {
         find(&[], os, name, Some(&version)).iter().map(|record| record.wait_name()).collect()
     };
     assert_eq!(of("Task.Delay", "linux", "2"), [""; 0], "it is none of Mono 6.8");
-    assert_eq!(of("Task.Delay", "linux", "6"), ["Task.Delay@dotnet-3"]);
+    assert_eq!(of("Task.Delay", "linux", "6"), ["Task.Delay@dotnet-3-and-later"]);
     assert_eq!(of("Task.Delay", "linux", "6.8"), ["Task.Delay@mono-6.8.0.105"]);
     assert_eq!(of("Task.Delay@mono", "linux", "6"), ["Task.Delay@mono-6.8.0.105"]);
     assert_eq!(of("Task.Delay", "windows", "6"), ["Task.Delay@dotnet-6"]);

@@ -294,7 +294,7 @@ mod tests {
     fn a_sleep_that_is_late_by_all_there_is_lasts_no_less() {
         let file = Sheet::linux().steady("C3/nanosleep/1ms/neighbour=none", i64::MAX).file;
         let section = neighbours(&file);
-        assert_eq!(texts(&section.tables[0])[1], ["nothing", "9223372037 s", "9223372037 s", "9223372037 s", "█"]);
+        assert_eq!(texts(&section.tables[0])[1], ["nothing", "106752 d", "106752 d", "106752 d", "█"]);
         assert!(crate::view::pictures::all(&file).iter().all(|picture| !picture.forms.alone.contains("-9223372")));
     }
 
