@@ -179,6 +179,7 @@ mod tests {
 
     /// In a group of its own.
     #[test]
+    #[ignore = "for the proving ground: shells merge signals that come while they are stalled"]
     fn a_signal_to_the_group_reaches_the_program_once() {
         if std::env::var_os(ALONE).is_none() {
             let name = "witness::tests::a_signal_to_the_group_reaches_the_program_once";
