@@ -35,7 +35,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The rules with a constant remainder, simplest first.
+    /// The rules that durations tell apart, each with a constant remainder, simplest first.
     pub const STEADY: [Rule; 5] =
         [Rule::Exact, Rule::Truncates, Rule::TruncatesToAtLeastOne, Rule::RoundsUp, Rule::RoundsToNearest];
 
