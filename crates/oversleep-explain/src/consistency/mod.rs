@@ -189,7 +189,7 @@ fn spans(text: &str) -> Vec<Written<'_>> {
         let plain = number.replace(',', "");
         let Ok(digits) = plain.parse::<f64>() else { continue };
         let decimals = plain.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-        let rounding = 0.5 * 10_f64.powi(-i32::try_from(decimals).unwrap_or(0)) * length;
+        let rounding = 0.5 * length / 10_f64.powi(i32::try_from(decimals).unwrap_or(0));
         // A trailing zero of three digits is not written.
         let rounding_ns = if decimals < 2 && digits < 100.0 { rounding.min(digits * length * 0.006) } else { rounding };
         found.push(Written { text: &rest[..number.len() + 1 + unit.len()], ns: digits * length, rounding_ns });

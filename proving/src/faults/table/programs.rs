@@ -175,7 +175,7 @@ fn privileges() -> Row {
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 ";
     let allocates = "all = [bytearray(1 << 20) for _ in range(40)]\n";
-    let other = "setpriv --reuid 65534 --regid 65534 --clear-groups dd if=/dev/zero of=/dev/null bs=40M count=1";
+    let other = "setpriv --reuid 65534 --regid 65534 --clear-groups python3 -c '[bytearray(1 << 20) for _ in range(40)]'";
     let run = |command: &str| {
         let script = format!("ulimit -l 8192; exec \"$O\" run -q --lock-memory -- {command}");
         python(&script, &[drops, allocates].concat())

@@ -36,7 +36,14 @@ fn of(values: &[i64]) -> Distribution {
 
 /// A series for each kind of request.
 pub fn series() -> Vec<Series> {
-    Request::ALL.into_iter().enumerate().map(|(n, request)| of_request(n as u64, request)).collect()
+    Request::ALL.into_iter().enumerate().map(|(n, request)| of_request(n as u64, request)).chain([of_wake_ups()]).collect()
+}
+
+/// What a recording without calls has.
+fn of_wake_ups() -> Series {
+    let [program, thread, call] = ["app", "audio", "wake-up"].map(str::to_owned);
+    let identity = Identity { program, thread, call, timer: None, request: Request::Unknown, requested_ns: None };
+    Series::observed(&identity, Os::Linux, of(&[3_000, 40_000]))
 }
 
 fn of_request(n: u64, request: Request) -> Series {
