@@ -97,7 +97,9 @@ impl From<Refusal> for Failure {
 impl From<oversleep_emulate::Failure> for Failure {
     fn from(failure: oversleep_emulate::Failure) -> Failure {
         match failure {
-            oversleep_emulate::Failure::Own(message) => Failure::Failed(message),
+            oversleep_emulate::Failure::Own(message) | oversleep_emulate::Failure::NotTraced(message) => {
+                Failure::Failed(message)
+            }
             oversleep_emulate::Failure::NotRun(message) => Failure::NotRun(message),
             oversleep_emulate::Failure::NotFound(message) => Failure::NotFound(message),
         }

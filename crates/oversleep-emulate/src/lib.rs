@@ -69,6 +69,9 @@ pub enum Failure {
     /// The supervisor failed, or was told something wrong.
     #[error("{0}")]
     Own(String),
+    /// The program can't be traced here, and was not run.
+    #[error("{0}")]
+    NotTraced(String),
     /// The program exists but can't be run.
     #[error("{0}")]
     NotRun(String),

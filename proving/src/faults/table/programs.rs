@@ -57,6 +57,7 @@ pub fn rows() -> Vec<Row> {
         outlived(),
         privileges(),
         unfiltered(),
+        untraceable(),
         timed(),
         cancelled(),
     ]
@@ -175,7 +176,8 @@ fn privileges() -> Row {
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 ";
     let allocates = "all = [bytearray(1 << 20) for _ in range(40)]\n";
-    let other = "setpriv --reuid 65534 --regid 65534 --clear-groups python3 -c '[bytearray(1 << 20) for _ in range(40)]'";
+    let other =
+        "setpriv --reuid 65534 --regid 65534 --clear-groups python3 -c '[bytearray(1 << 20) for _ in range(40)]'";
     let run = |command: &str| {
         let script = format!("ulimit -l 8192; exec \"$O\" run -q --lock-memory -- {command}");
         python(&script, &[drops, allocates].concat())
@@ -184,6 +186,13 @@ os.setgroups([]); os.setgid(65534); os.setuid(65534)
     Row::new(KIND, "`run --lock-memory` of a program that gives up its privileges", Expect::codes(&[0]), cases)
         .needing(&[Need::Command("python3"), Need::Command("setpriv"), Need::Mounts])
         .sampling(2)
+}
+
+fn untraceable() -> Row {
+    let script = "exec \"$X\" faults-filter ptrace:1 -- \"$O\" run -q --lock-memory -- sh -c 'exit 3'";
+    let expect = Expect::codes(&[3]).says(&["lock-memory on is not held: can't trace 'sh'"]);
+    Row::new(KIND, "`run --lock-memory` where ptrace is forbidden", expect, vec![Case::script(script)])
+        .needing(&[Need::Filter])
 }
 
 /// Its filter only keeps ignored signals from ending waits.

@@ -3,8 +3,8 @@
 
 use std::ffi::OsString;
 
-use oversleep_emulate::Request;
 use oversleep_emulate::plan::ClockChoice;
+use oversleep_emulate::{Failure as NotRun, Request};
 use oversleep_lab::Laboratory;
 use oversleep_record::Conditions;
 use oversleep_record::conditions::{Outcome, Setting};
@@ -23,16 +23,17 @@ pub fn can_be_locked(lab: &Laboratory) -> bool {
         Some(_) if !oversleep_emulate::IS_SUPPORTED => {
             "other programs can be made to lock theirs on Linux on x86-64 only".to_owned()
         }
-        Some(_) => {
-            message::note("lock-memory is held at on, in each program that is executed");
-            return true;
-        }
+        Some(_) => return true,
     };
-    message::warning(&format!("lock-memory on is not held: {why}"));
+    not_held(&why);
     false
 }
 
-/// Runs a program, and makes it and all that it executes lock their memory.
+fn not_held(why: &str) {
+    message::warning(&format!("lock-memory on is not held: {why}"));
+}
+
+/// Runs a program, and makes it and all that it executes lock their memory. Where nobody may trace, it runs without.
 pub fn run(typed: &[OsString]) -> Result<Exit, Failure> {
     let request = Request {
         plan: None,
@@ -45,7 +46,13 @@ pub fn run(typed: &[OsString]) -> Result<Exit, Failure> {
         note: message::note,
         program: typed.to_vec(),
     };
-    let ended = oversleep_emulate::run(request)?;
+    let ended = match oversleep_emulate::run(request) {
+        Err(NotRun::NotTraced(why)) => {
+            not_held(&why);
+            return super::plainly(typed);
+        }
+        ended => ended?,
+    };
     if let Some(report) = &ended.report {
         match (report.not_locked, report.locked) {
             (Some(error), locked) => {

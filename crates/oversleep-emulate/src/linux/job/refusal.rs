@@ -20,7 +20,7 @@ pub fn why(stage: i32, error: io::Error, program: &str) -> Failure {
                 Some(libc::ESRCH) => "the supervisor could not start: raise the limit on processes, threads or memory",
                 _ => untraceable(scope.trim(), is_traced(&status)),
             };
-            Failure::Own(format!("can't trace '{program}': {error}; {reason}"))
+            Failure::NotTraced(format!("can't trace '{program}': {error}; {reason}"))
         }
         BY_FILTER => Failure::Own(format!(
             "can't filter the system calls of '{program}': {error}; the kernel needs seccomp filters, and a container must \
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_program_that_can_not_be_run_is_no_failure_of_the_supervisor() {
         let of = |stage, errno| why(stage, io::Error::from_raw_os_error(errno), "app");
-        assert!(matches!(of(BY_TRACE, libc::EPERM), Failure::Own(_)));
+        assert!(matches!(of(BY_TRACE, libc::EPERM), Failure::NotTraced(_)));
         assert!(matches!(of(BY_FILTER, libc::EINVAL), Failure::Own(_)));
         assert!(matches!(of(BY_EXEC, libc::ENOENT), Failure::NotFound(_)));
         assert!(matches!(of(BY_EXEC, libc::EACCES), Failure::NotRun(_)));
