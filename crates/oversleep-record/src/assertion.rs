@@ -131,3 +131,33 @@ pub struct Judged {
     /// Why, in a sentence; what would decide it, if it is undecided.
     pub message: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(verdict: Verdict) -> Judged {
+        let [assertion, about, message] = ["p50 < 1ms", "B5/nanosleep/1ms", "It holds."].map(str::to_owned);
+        Judged {
+            assertion,
+            place: None,
+            about,
+            verdict,
+            figure: None,
+            interval: None,
+            limit: None,
+            unit: None,
+            message,
+        }
+    }
+
+    #[test]
+    fn the_worst_verdict_is_that_of_all() {
+        use Verdict::{Fail, Pass, Undecided};
+        let of = |all: &[Verdict]| Assertions::of(all.iter().copied().map(judged).collect()).verdict;
+        assert_eq!(of(&[Pass, Pass]), Pass);
+        assert_eq!(of(&[Pass, Undecided, Pass]), Undecided);
+        assert_eq!(of(&[Pass, Fail, Undecided]), Fail);
+        assert_eq!(of(&[]), Undecided);
+    }
+}

@@ -211,6 +211,12 @@ fn the_machines_are_listed_explained_and_verified() {
     let covered = |part: &str| document[part]["covered"].as_u64().expect("a count");
     assert_eq!(Some(covered("fitted") + covered("predicted")), document["covered"].as_u64());
     assert!(document["reproduced"].as_u64() >= Some(120), "{}", document["reproduced"]);
+    let rows = document["observations"].as_array().expect("a list");
+    let all = |verdict: &str, as_exactly: bool| {
+        rows.iter().filter(|row| row["verdict"] == verdict && row["as_exactly"] == as_exactly).count()
+    };
+    assert_eq!(all("off", true), 0);
+    assert!(all("reproduced", true) > 300 && all("reproduced", false) > 20, "costs of other machines are held to them");
 }
 
 #[test]

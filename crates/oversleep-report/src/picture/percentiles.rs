@@ -329,6 +329,19 @@ mod tests {
     }
 
     #[test]
+    fn a_curve_ends_in_its_point_at_the_right() {
+        let samples: Vec<f64> = (1..=40).map(|n| 10.0 * f64::from(n)).collect();
+        let svg = of(vec![one("rising", &samples)]).svg();
+        let numbers = |tag: &str, name: &str| {
+            let (_, rest) = svg.split_once(&format!("<{tag} ")).expect("it is drawn");
+            let (_, value) = rest.split_once(&format!(" {name}=\"")).expect("it has it");
+            value.split_once('"').expect("it ends").0.to_owned()
+        };
+        let end = format!("L{} {}\"", numbers("circle", "cx"), numbers("circle", "cy"));
+        assert!(svg.contains(&end), "{end} {svg}");
+    }
+
+    #[test]
     fn each_curve_takes_the_keyboards_focus_where_there_may_be_a_keyboard() {
         let wide = of(vec![one("fast", &[10.0, 11.0]), one("slow", &[900.0, 990.0])]);
         let narrow = Percentiles { frame: Frame { form: Form::Narrow, ..wide.frame.clone() }, ..wide.clone() };

@@ -59,3 +59,13 @@ fn an_interrupt_that_came_after_its_handler_was_not_seen() {
         [Some(D + 52_300), Some(D + 53_000), None, None]
     );
 }
+
+#[test]
+fn a_wait_that_its_timer_tells_of_began_when_its_call_did_if_that_was_seen() {
+    let entered = |t: u64| {
+        let mut stream = Stream::posix_timer(0, 8);
+        stream.find(Kind::Waking).fields[1] = t;
+        only(&stream).marks.entered
+    };
+    assert_eq!((entered(D - 900_000), entered(0)), (Some(D - 900_000), None));
+}

@@ -75,6 +75,19 @@ fn tracks(trace: &Trace) -> BTreeMap<u32, Vec<Slice>> {
 }
 
 #[test]
+fn a_slice_begins_with_its_call() {
+    let mut machine = Machine::new(Arch::X86_64);
+    Reader::new(FIFO).unwrap().for_each(|event| machine.feed(&event));
+    machine.finish();
+    let entered: BTreeSet<i64> =
+        machine.take().iter().filter_map(|wait| wait.marks.entered).map(|t| t.cast_signed()).collect();
+    let slices = tracks(&trace());
+    let begun: BTreeSet<i64> =
+        slices.values().flatten().filter(|(.., name)| name.starts_with("clock_nanosleep")).map(|(b, ..)| *b).collect();
+    assert!(entered.len() > 100 && begun.is_superset(&entered), "{entered:?} {begun:?}");
+}
+
+#[test]
 fn slices_of_one_track_nest() {
     let trace = trace();
     assert_eq!(trace.unit, "ns");

@@ -103,3 +103,29 @@ fn missed_schedules(file: &ResultFile) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+
+    #[test]
+    fn what_a_call_rounds_stands_out() {
+        let sheet = Sheet::linux().steady("B5/poll/100us", 960_000).steady("B5/poll/1ms", 60_000);
+        let others = ["nanosleep", "select", "futex", "timerfd", "clock-nanosleep-rel"];
+        let mut file = others
+            .iter()
+            .flat_map(|wait| [format!("B5/{wait}/100us"), format!("B5/{wait}/1ms")])
+            .fold(sheet, |sheet, key| sheet.steady(&key, 60_000))
+            .file;
+        for series in file.series.iter_mut().filter(|series| series.subject == "poll") {
+            series.rounded_ns = Some(Nanos(1_000_000));
+        }
+        let section = build(&file, Section::new("waits", "Waits"));
+        let row = |wait: &str| section.tables[0].rows.iter().find(|row| row[0].text == wait).expect("it is there");
+        let tones = |wait: &str| row(wait).iter().skip(1).map(|cell| cell.tone).collect::<Vec<_>>();
+        assert_eq!(tones("poll"), [Tone::Warn, Tone::Plain]);
+        assert_eq!(tones("nanosleep"), [Tone::Plain, Tone::Plain]);
+    }
+}
