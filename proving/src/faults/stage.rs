@@ -50,10 +50,10 @@ pub fn run(case: &Case, program: &Path, room: &Path) -> Result<Ended, String> {
     let leader = leader.arg("1000").stdin(Stdio::null()).stdout(Stdio::null()).process_group(0).spawn();
     let mut group = Group(leader.map_err(failed("sleep"))?);
     // What this process ignores stays ignored in a new program, unless that is reset: a job in the background of a shell
-    // without job control is started with the keyboard's signals ignored. (GNU coreutils 8.31.)
+    // without job control is started with the keyboard's signals ignored, and `nohup` ignores SIGHUP. (GNU coreutils 8.31.)
     let mut command = Command::new("env");
     let id = i32::try_from(group.0.id()).map_err(|error| error.to_string())?;
-    command.args(["--default-signal=INT,QUIT", "sh", "-c"]).arg(&case.script).current_dir(&work).process_group(id);
+    command.args(["--default-signal=HUP,INT,QUIT", "sh", "-c"]).arg(&case.script).current_dir(&work).process_group(id);
     command.env("O", program).env("X", own).env("TMPDIR", &temporary).env("COLUMNS", "100");
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
         command.env_remove(name);
