@@ -46,6 +46,26 @@ fn a_cure_shows_as_the_part_that_shrank() {
 }
 
 #[test]
+fn of_many_kinds_of_waits_the_changed_ones_are_named_and_the_others_counted() {
+    let (before, after) = (recorded(), result("recorded-cured"));
+    let threads = |file: &ResultFile, all: std::ops::Range<u32>| {
+        let of = |n: u32| renamed(&file.series[0], |identity| identity.thread = format!("t{n}"));
+        all.map(of).collect::<Vec<_>>()
+    };
+    let base = ResultFile { series: threads(&before, 0..30), ..before.clone() };
+    let mended = |count: u32| {
+        let series = [threads(&after, 0..count), threads(&before, count..30)].concat();
+        joined(&comparison(&[base.clone(), ResultFile { series, ..after.clone() }]))
+    };
+    let two = mended(2);
+    assert_eq!(two.matches("what shrank most: waiting for a cpu, by").count(), 2, "{two}");
+    assert!(two.contains("28 kinds of waits: no part differs by more than chance."), "{two}");
+    let many = mended(20);
+    assert_eq!(many.matches("what shrank most: waiting for a cpu, by").count(), 8, "{many}");
+    assert!(many.contains("12 more kinds of waits changed less, below. 10 kinds of waits: no part"), "{many}");
+}
+
+#[test]
 fn results_of_different_followers_are_compared_without_their_parts() {
     let mut other = recorded();
     observation(&mut other).by = By::Supervisor;

@@ -10,6 +10,9 @@ use crate::view::table::{Cell, Columns, Section, Split, Table, ToCell, Tone};
 /// Letters of a bar.
 const BAR: usize = 32;
 
+/// So many kinds of waits have a sentence each; of more, those that changed most.
+const SENTENCES_MAX: usize = 8;
+
 /// A side that was compared, with the base.
 struct Pair<'a> {
     series: &'a SeriesComparison,
@@ -72,11 +75,27 @@ impl Pair<'_> {
         shrank.filter(|&(_, by)| by > 0.0).max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
-    /// What changed, in sentences.
-    fn in_words(&self) -> String {
+    /// Whether the other side can be told from the base: its lateness, or a part of it.
+    fn differs(&self) -> bool {
+        let lateness = self.other.against_base.as_ref().map(|against| &against.p50.verdict);
+        lateness == Some(&Verdict::Differs)
+            || self.parts.iter().any(|of| matches!(self.moved(of), Moved::Shrank | Moved::Grew))
+    }
+
+    fn are_too_few(&self) -> bool {
         let is_few = |judged: &Judgement| !matches!(judged.verdict, Verdict::Differs | Verdict::Overlap);
         let lateness = self.other.against_base.as_ref().map(|against| &against.p50);
-        if lateness.is_none_or(is_few) && self.parts.iter().all(|of| self.moved(of) == Moved::TooFew) {
+        lateness.is_none_or(is_few) && self.parts.iter().all(|of| self.moved(of) == Moved::TooFew)
+    }
+
+    /// By how much the mean lateness changed.
+    fn change_ns(&self) -> u64 {
+        self.other.mean.unwrap_or(0).abs_diff(self.base.mean.unwrap_or(0))
+    }
+
+    /// What changed, in sentences.
+    fn in_words(&self) -> String {
+        if self.are_too_few() {
             return "too few waits to compare".to_owned() + if self.parts.is_empty() { "." } else { " their parts." };
         }
         let mean = |side: &Side| Nanos(side.mean.unwrap_or(0));
@@ -173,11 +192,31 @@ pub(super) fn section(comparison: &Comparison) -> Option<Section> {
     (!tables.is_empty()).then(|| Section::new("parts", "Where the lateness went").tables(tables))
 }
 
-/// What changed in each kind of waits, in a sentence.
-pub(super) fn summary(comparison: &Comparison) -> impl Iterator<Item = String> {
+/// What changed in each kind of waits, in a sentence. Of many kinds, what didn't change is one sentence.
+pub(super) fn summary(comparison: &Comparison) -> Vec<String> {
     let has_many = comparison.results.len() > 2;
-    pairs(comparison).map(move |pair| {
+    let in_words = |pair: &Pair<'_>| {
         let result = if has_many { format!("{}, ", letter(pair.other.result)) } else { String::new() };
         format!("{result}{}: {}", pair.name(), pair.in_words())
-    })
+    };
+    let all: Vec<Pair<'_>> = pairs(comparison).collect();
+    if all.len() <= SENTENCES_MAX {
+        return all.iter().map(in_words).collect();
+    }
+    let (mut changed, same): (Vec<Pair<'_>>, Vec<Pair<'_>>) = all.into_iter().partition(Pair::differs);
+    changed.sort_by_key(|pair| std::cmp::Reverse(pair.change_ns()));
+    let mut said: Vec<String> = changed.iter().take(SENTENCES_MAX).map(in_words).collect();
+    if let Some(more @ 1..) = changed.len().checked_sub(SENTENCES_MAX) {
+        let kinds = if more == 1 { "kind" } else { "kinds" };
+        said.push(format!("{more} more {kinds} of waits changed less, below."));
+    }
+    let (few, same): (Vec<Pair<'_>>, Vec<Pair<'_>>) = same.into_iter().partition(Pair::are_too_few);
+    for (kinds, what) in [(same, "no part differs by more than chance"), (few, "too few waits to compare")] {
+        match kinds.as_slice() {
+            [] => {}
+            [one] => said.push(in_words(one)),
+            many => said.push(format!("{} kinds of waits: {what}.", many.len())),
+        }
+    }
+    said
 }
