@@ -233,6 +233,8 @@ fn a_bound_a_selection_and_a_wish_change_what_is_said() {
         "{}",
         none.stdout
     );
+    let nothing = home.run(["why", &recording(), "--only", "futex >1ms", "--fail-if", "max>10ms"]).with_code(4);
+    assert!(nothing.stderr.contains("no observed wait was recorded at all"), "{}", nothing.stderr);
     let wanted = home.run(["why", &recording(), "--want", "500us"]).fine();
     assert!(wanted.stdout.contains("wants 500 µs and passes more to the call"), "{}", wanted.stdout);
     let compared = home.run(["why", &recording(), &recording()]).fine();

@@ -115,7 +115,7 @@ fn other_clock(base: &ResultFile, file: &ResultFile) -> Option<String> {
 
 fn other_follower(base: &ResultFile, file: &ResultFile) -> Option<String> {
     let (theirs, own) = (base.observation.as_ref()?.by, file.observation.as_ref()?.by);
-    (theirs != own).then(|| {
+    (!theirs.sees_as(own)).then(|| {
         "these results were taken in different ways, so their parts can't be compared, and the lateness of one includes more of \
          what following costs. Take both in the same way (--by supervisor)"
             .to_owned()
@@ -141,9 +141,9 @@ fn nameless(base: &ResultFile, file: &ResultFile) -> Option<String> {
 /// What only one of two recordings shows.
 fn other_events(base: &ResultFile, file: &ResultFile) -> Option<String> {
     let (theirs, own) = (base.observation.as_ref()?, file.observation.as_ref()?);
-    let is_of_wake_ups = |file: &ResultFile| {
+    let of_wake_ups = |file: &ResultFile| {
         let mut waits = file.series.iter().filter_map(Identity::of).peekable();
-        waits.peek().is_some() && waits.all(|of| of.is_wake_up())
+        waits.peek().map(|_| ()).map(|()| waits.all(|of| of.is_wake_up()))
     };
     let lacks = |observation: &Observation| match observation.losses.missing.is_empty() {
         true => String::new(),
@@ -151,12 +151,16 @@ fn other_events(base: &ResultFile, file: &ResultFile) -> Option<String> {
     };
     let only =
         "the scheduler's events alone, and so how long threads waited for a CPU after waking up, whatever woke them";
-    match (is_of_wake_ups(base), is_of_wake_ups(file)) {
-        (false, true) => {
+    let none = "no waits at all, so there is nothing to compare";
+    match (of_wake_ups(base), of_wake_ups(file)) {
+        (None, None) => return None,
+        (_, None) => return Some(format!("this recording has {none}{}", lacks(own))),
+        (None, _) => return Some(format!("the base has {none}{}", lacks(theirs))),
+        (Some(false), Some(true)) => {
             let lacks = lacks(own);
             return Some(format!("this recording has {only}; the base has waits for a time, which are others{lacks}"));
         }
-        (true, false) => {
+        (Some(true), Some(false)) => {
             let lacks = lacks(theirs);
             return Some(format!("the base has {only}; this result has waits for a time, which are others{lacks}"));
         }
@@ -166,7 +170,7 @@ fn other_events(base: &ResultFile, file: &ResultFile) -> Option<String> {
         let only = of.unseen.iter().filter(|part| !other.unseen.contains(part));
         only.map(|part| part.about().to_owned()).collect()
     };
-    let is_alike = theirs.by == own.by;
+    let is_alike = theirs.by.sees_as(own.by);
     match (missing(own, theirs), missing(theirs, own)) {
         _ if !is_alike => None,
         (here, there) if here.is_empty() && there.is_empty() => None,
@@ -182,7 +186,10 @@ fn other_events(base: &ResultFile, file: &ResultFile) -> Option<String> {
 
 /// The recorders of two results, if they are two tools; versions of one tool don't count.
 pub(super) fn recorders<'a>(base: &'a ResultFile, file: &'a ResultFile) -> Option<[&'a str; 2]> {
-    let recorder = |file: &'a ResultFile| file.observation.as_ref()?.recorder.as_deref();
+    let recorder = |file: &'a ResultFile| {
+        let observation = file.observation.as_ref()?;
+        observation.recorder.as_deref().or_else(|| observation.by.is_kernel().then_some("oversleep"))
+    };
     let both = [recorder(base)?, recorder(file)?];
     let [theirs, own] = both.map(|name| name.split(' ').next());
     (theirs != own).then_some(both)

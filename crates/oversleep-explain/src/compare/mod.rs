@@ -345,6 +345,25 @@ mod tests {
         let less = || of("perf 6.1", 9_000);
         assert_eq!(judged(less(), of("trace-cmd 3.1", 10_500)), (false, false, Verdict::Overlap));
         assert_eq!(judged(base(), of("trace-cmd 3.1", 99_000)), (false, false, Verdict::Differs));
+        // The kernel's events are the same ones, whoever records them.
+        let own = || {
+            let mut file = of("", 90_000);
+            let observation = file.observation.as_mut().unwrap();
+            (observation.by, observation.recorder) = (By::Kernel, None);
+            file
+        };
+        assert_eq!(judged(own(), of("perf 6.1", 91_500)), (true, true, Verdict::Overlap));
+        assert_eq!(judged(own(), of("perf 6.1", 93_500)), (false, false, Verdict::Overlap));
+        let says = compare(&[own(), of("perf 6.1", 90_000)], no_words).caveats[0].sentence.clone();
+        assert!(says.starts_with("perf 6.1 recorded the run that oversleep recorded for the base"), "{says}");
+    }
+
+    #[test]
+    fn a_recording_without_waits_says_so() {
+        let waits = || recording("perf 6.1", vec![observed(("app", "app"), Request::Span, 1_000_000, 50_000)]);
+        let says = |base, other| compare(&[base, other], no_words).caveats[0].sentence.clone();
+        assert!(says(waits(), recording("perf 6.1", Vec::new())).starts_with("this recording has no waits at all"));
+        assert!(says(recording("perf 6.1", Vec::new()), waits()).starts_with("the base has no waits at all"));
     }
 
     #[test]

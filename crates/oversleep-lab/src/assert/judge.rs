@@ -71,10 +71,14 @@ pub(super) fn none(
         return absent_causes(file, assertion, name, bound);
     }
     let (what, name, known) = targets::known(file, subject);
-    if !targets::is_housekeeping(file, subject) {
+    let is_of_program = matches!(subject, Subject::Why(_) | Subject::Period(_)) && file.observation.is_some();
+    let message = if targets::is_housekeeping(file, subject) {
+        "these are the runtime's own housekeeping, which is judged only if its thread is named".to_owned()
+    } else if is_of_program && known.is_empty() {
+        format!("no {what} was recorded at all")
+    } else {
         return Err(unmatched(assertion, what, name, known));
-    }
-    let message = "these are the runtime's own housekeeping, which is judged only if its thread is named".to_owned();
+    };
     Ok(vec![Judged { message, ..begun(assertion, name) }])
 }
 

@@ -117,7 +117,8 @@ pub(super) fn shared(file: &ResultFile) -> Observed<'_> {
     }
     all.observation = file.observation.as_ref().map(|observation| Observation {
         by: observation.by,
-        recorder: None,
+        // The tool alone decides what may be compared.
+        recorder: observation.recorder.as_deref().and_then(|name| name.split(' ').next()).map(str::to_owned),
         target: if observation.target.is_empty() { String::new() } else { "a program".to_owned() },
         processes: Vec::new(),
         neighbours: Vec::new(),

@@ -26,6 +26,12 @@ impl By {
         *self == By::Kernel
     }
 
+    /// Whether both see the same: the kernel's own events, whoever recorded them, or the same calls of a supervisor.
+    pub fn sees_as(self, other: By) -> bool {
+        let is_of_the_kernel = |by: By| matches!(by, By::Kernel | By::Recorder);
+        self == other || is_of_the_kernel(self) && is_of_the_kernel(other)
+    }
+
     /// Parts that this follower can't tell from the rest of the lateness.
     pub fn unseen(self) -> &'static [Part] {
         const BY_SUPERVISOR: [Part; 8] =

@@ -181,7 +181,8 @@ impl<'a> Measured<'a> {
 
 /// The same waits, recorded twice: chance has no part in it.
 fn against_itself(base: &Measured<'_>, other: &Measured<'_>) -> AgainstBase {
-    let tools = by_tools(base, other);
+    // The lateness is a sum of parts, at both ends of which both recorders take time.
+    let tools = 2 * by_tools(base, other);
     let judge = |one: Option<Estimate>, two: Option<Estimate>| match one.zip(two) {
         Some((one, two)) => of_same_waits(one.value, two.value, tools),
         None => judgement(one, two, base.too_few()),

@@ -56,7 +56,8 @@ pub(super) fn of(series: &Series, step: i64) -> Vec<PartSide> {
 /// Each part that either result has and both can show. Followers that see different things have no parts in common.
 pub(super) fn against(base: &Measured<'_>, other: &Measured<'_>, are_same_waits: bool) -> Vec<PartAgainst> {
     let by = |measured: &Measured<'_>| measured.file.observation.as_ref().map(|observation| observation.by);
-    if by(base) != by(other) || !has_parts(base.series) || !has_parts(other.series) {
+    let see_alike = by(base).zip(by(other)).is_some_and(|(one, other)| one.sees_as(other));
+    if !see_alike || !has_parts(base.series) || !has_parts(other.series) {
         return Vec::new();
     }
     let is_unseen = |measured: &Measured<'_>, part: &Part| {

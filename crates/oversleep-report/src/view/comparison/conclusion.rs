@@ -1,6 +1,7 @@
 //! The conclusion of a comparison: what differs, by how much, and what changed.
 
-use oversleep_record::comparison::{Compared, Comparison, FactDifference, SeriesComparison, Verdict};
+use oversleep_record::ExperimentId;
+use oversleep_record::comparison::{CaveatKind, Compared, Comparison, FactDifference, SeriesComparison, Verdict};
 
 use super::{fact_text, has_imported, letter, machines, series};
 use crate::view::overview::Headline;
@@ -14,7 +15,9 @@ const FACTS_NAMED_MAX: usize = 4;
 /// that is recorded. Files of other programs state too few facts for that.
 pub(super) fn changed(comparison: &Comparison) -> Option<String> {
     let differs = || comparison.verdicts(1).any(|(_, judged)| judged.verdict == Verdict::Differs);
-    if comparison.results.len() != 2 || has_imported(comparison) || !differs() {
+    // What recorded them may make the difference.
+    let in_two_ways = || comparison.caveats.iter().any(|caveat| caveat.kind == CaveatKind::OtherFollower);
+    if comparison.results.len() != 2 || has_imported(comparison) || !differs() || in_two_ways() {
         return None;
     }
     let text = |fact: &FactDifference, index: usize| Some(fact_text(&fact.name, fact.values.get(index)?.as_ref()?));
@@ -45,7 +48,10 @@ pub(super) fn changed(comparison: &Comparison) -> Option<String> {
 /// The result of comparing each result with the base, in a sentence.
 pub(super) fn summary(comparison: &Comparison) -> Vec<String> {
     let mut sentences: Vec<String> = comparison.others().map(|result| against_base(comparison, result)).collect();
-    if !comparison.concludes() {
+    let is_of_programs = comparison.results.iter().all(|result| result.command == "why");
+    if is_of_programs && comparison.series.iter().all(|series| series.sides.len() < 2) {
+        sentences.push("Nothing could be concluded. Measure the same on each machine.".to_owned());
+    } else if !comparison.concludes() {
         sentences.push(format!(
             "Nothing could be concluded. Measure the same on each machine for longer ({}), and close other programs \
                  meanwhile.",
@@ -180,7 +186,11 @@ fn of_base(ratio: f64) -> String {
 pub(super) fn differ_most(comparison: &Comparison, result: u32) -> Option<String> {
     let named = |(ratio, series): (f64, &SeriesComparison)| {
         let (before, after) = medians(series, result)?;
-        Some(format!("{} is {after} instead of {before} ({})", series.key, of_base(ratio)))
+        let name = match series.experiment {
+            ExperimentId::Y1 => series::observed(series).to_string(),
+            _ => series.key.to_string(),
+        };
+        Some(format!("{name} is {after} instead of {before} ({})", of_base(ratio)))
     };
     let named: Vec<String> = differing(comparison, result).into_iter().filter_map(named).take(NAMED_MAX).collect();
     (!named.is_empty()).then(|| format!("{} against A, what differs most: {}.", letter(result), named.join(", ")))

@@ -9,6 +9,10 @@ use oversleep_record::part::Part;
 use oversleep_record::words::counted;
 use oversleep_record::{FactName, Nanos, ResultFile};
 
+mod kept;
+
+use kept::Kept;
+
 use super::APPLIES_TO;
 use super::own_share::{NICE_0, Own, SCHED_IDLE, advice, name};
 use super::real_time::{FAIR, RESERVED, is_in_reserved_time, leave_time};
@@ -195,20 +199,13 @@ fn pid(kind: &Kind<'_>) -> String {
 }
 
 fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
-    let blames = cause
-        .kinds
-        .iter()
-        .flat_map(|kind| kind.waits.blames.iter().filter(|other| culprit(kind, other) == cause.instance));
-    let (mut count, mut max) = (0_u64, 0);
-    blames.for_each(|blame| (count, max) = (count.saturating_add(blame.count), blame.max_ns.max(max)));
-    let (name, max) = (&blame.name, Nanos(i64::try_from(max).unwrap_or(i64::MAX)));
-    let total = Nanos(i64::try_from(cause.total_ns).unwrap_or(i64::MAX));
+    let (own, all) = (Kept::of(&cause.kinds[..1], &cause.instance), Kept::of(&cause.kinds, &cause.instance));
+    let name = &blame.name;
     if blame.is_idle_cpu() {
-        return behind_idle(cause, &format!("{total} in {}, {max} at most", counted(count, "wait")));
+        return behind_idle(cause, &own, &all);
     }
     if blame.is_unknown_cpu() {
-        let (who, waits) = (&cause.first().identity, counted(count, "wait"));
-        let found = cause.found(format!("{who} {MOVED}: {total} in {waits}, {max} at most"));
+        let found = cause.found(format!("{} {MOVED}: {own}", cause.first().identity)).and(all.in_all(cause));
         return found.matters(Severity::Note).cured_by(&[]);
     }
     let pinned = if blame.is_pinned { ", pinned to this CPU" } else { "" };
@@ -224,15 +221,15 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     });
     let found = cause
         .found(format!(
-            "{} waits for a CPU while {} runs{only}{}{when}: {total} in {}, {max} at most",
+            "{} waits for a CPU while {} runs{only}{}{when}: {own}",
             cause.first().identity,
             cause.instance,
             place.unwrap_or_default(),
-            counted(count, "wait")
         ))
+        .and(all.in_all(cause))
         .rests_first_on(
             format!("{name} ({}{pinned})", policy_words(blame.policy, blame.prio)),
-            format!("kept {} from a CPU, for {total} in all", counted(count, "wait")),
+            format!("kept {} from a CPU, for {} in all", counted(all.count, "wait"), all.total()),
         );
     let stolen: u64 = cause.kinds.iter().map(|kind| kind.waits.steal_count).fold(0, u64::saturating_add);
     let found = match stolen {
@@ -329,9 +326,10 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
 }
 
 /// Behind nobody: the CPU idled.
-fn behind_idle(cause: &Cause<'_, '_>, figures: &str) -> Conclusion {
+fn behind_idle(cause: &Cause<'_, '_>, own: &Kept, all: &Kept) -> Conclusion {
     let found =
-        cause.found(format!("{} waits until its CPU, which idled, has woken up: {figures}", cause.first().identity));
+        cause.found(format!("{} waits until its CPU, which idled, has woken up: {own}", cause.first().identity));
+    let found = found.and(all.in_all(cause));
     found.cured_by(AWAKE).advising(
         &FORBID_DEEP_IDLE,
         "Keep CPUs out of deep idle states: hold /dev/cpu_dma_latency open with the longest latency that you accept, which \
