@@ -36,7 +36,12 @@ fn of(values: &[i64]) -> Distribution {
 
 /// A series for each kind of request.
 pub fn series() -> Vec<Series> {
-    Request::ALL.into_iter().enumerate().map(|(n, request)| of_request(n as u64, request)).chain([of_wake_ups()]).collect()
+    Request::ALL
+        .into_iter()
+        .enumerate()
+        .map(|(n, request)| of_request(n as u64, request))
+        .chain([of_wake_ups()])
+        .collect()
 }
 
 /// What a recording without calls has.
