@@ -16,7 +16,7 @@ macro_rules! files {
 
 /// Published ones by language, then measured ones.
 const FILES: &[(&str, &str)] = files! {
-    "calls", "java", "dotnet", "go", "go-older", "python", "node", "rust", "cpp", "libraries", "free-pascal", "erlang", "julia",
+    "calls", "java", "dotnet", "go", "go-older", "python", "node", "rust", "cpp", "libraries", "free-pascal", "erlang", "julia", "qt",
     "browsers", "measured",
 };
 
