@@ -101,10 +101,8 @@ pub(crate) fn sentence(platform: &SharedPlatform, call: &CallWait, name: &str, r
         Some(period) if record.holds == Holds::UnlessTens => {
             format!(" It holds {period} meanwhile, because the request is not a multiple of 10 ms.")
         }
-        Some(period) if matches!(record.holds, Holds::Short | Holds::ShortWithoutHighResolution) => {
-            format!(" It holds {period} meanwhile.")
-        }
-        Some(period) => format!(" Its library holds {period} all the time."),
+        Some(period) if record.holds == Holds::Always => format!(" Its library holds {period} all the time."),
+        Some(period) => format!(" It holds {period} meanwhile."),
         None => String::new(),
     };
     let note = if record.note.is_empty() { String::new() } else { format!(" {}", record.note) };

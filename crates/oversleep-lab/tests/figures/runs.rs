@@ -59,7 +59,7 @@ const COMMANDS: [Command; 5] = [
 ];
 
 /// Machines that differ from another one in a figure or two, which `modelled_tests/figures.toml` covers.
-const ALIKE: [&str; 18] = [
+const ALIKE: [&str; 19] = [
     "windows-xp",
     "windows-8.1",
     "windows-10-hpet",
@@ -70,6 +70,7 @@ const ALIKE: [&str; 18] = [
     "raspberry-pi-5",
     "linux-rt-arm",
     "linux-arm-cloud",
+    "linux-apple-vm",
     "android-phone",
     "linux-server-intel",
     "linux-server-amd",

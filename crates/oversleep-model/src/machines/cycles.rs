@@ -62,7 +62,7 @@ impl Processor {
                     }
                 }
             }
-            Generic { kind, hz } => {
+            Generic { kind, hz, .. } => {
                 // A guest's timers are delivered by its host.
                 let is_decided = |path: &str| machine.is_bare() || !path.starts_with("wake.");
                 let of_kind = evidence::figures_at_rate(kind, without, mhz as f64)?;

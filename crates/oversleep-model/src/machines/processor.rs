@@ -19,9 +19,9 @@ pub(super) enum Reads {
     /// x86-64: cycles of RDTSC and of LFENCE, each in a sequence of its kind (instlatx64), and whether Linux keeps the
     /// kernel's pages out of a program's reach on it (Meltdown).
     Tsc { rdtsc: f64, lfence: f64, isolates: bool },
-    /// 64-bit Arm, which publishes no cycles of a read: the kind of machines with that core, whose reads and wake-ups are
-    /// numbers of its cycles; and the counter's frequency in Hz, zero where boards differ.
-    Generic { kind: &'static str, hz: i64 },
+    /// Arm, which publishes no cycles of a read: its architecture; the kind of machines with that core, whose reads and
+    /// wake-ups are numbers of its cycles; and the counter's frequency in Hz, zero where boards differ.
+    Generic { arch: &'static str, kind: &'static str, hz: i64 },
 }
 
 const fn x86(rdtsc: f64, lfence: f64, isolates: bool) -> Reads {
@@ -29,7 +29,11 @@ const fn x86(rdtsc: f64, lfence: f64, isolates: bool) -> Reads {
 }
 
 const fn arm(kind: &'static str, hz: i64) -> Reads {
-    Generic { kind, hz }
+    Generic { arch: "aarch64", kind, hz }
+}
+
+const fn arm_32(kind: &'static str) -> Reads {
+    Generic { arch: "arm", kind, hz: 0 }
 }
 
 /// The idle states of a processor's cores.
@@ -56,7 +60,7 @@ macro_rules! processors {
 }
 
 /// All of them, the oldest of each maker first; chips of a core after the cores.
-pub(super) const PROCESSORS: [Processor; 25] = processors! {
+pub(super) const PROCESSORS: [Processor; 30] = processors! {
     "nehalem" "Intel Nehalem, Westmere": 3_000, x86(24.0, 9.0, true), Table(&[(80, 20), (800, 200)]);
     "sandy-bridge" "Intel Sandy Bridge": 3_500, x86(28.0, 4.25, true), Table(&[(211, 80), (345, 109)]);
     "ivy-bridge" "Intel Ivy Bridge": 3_700, x86(27.0, 4.25, true), Table(&[(156, 59), (300, 87)]);
@@ -73,6 +77,11 @@ pub(super) const PROCESSORS: [Processor; 25] = processors! {
     "zen" "AMD Ryzen, Zen and Zen+": 4_000, x86(36.5, 17.0, false), Acpi(&[350]);
     "zen-3" "AMD Ryzen, Zen 2 to 4": 4_600, x86(36.0, 10.0, false), Acpi(&[350]);
     "epyc" "AMD EPYC, Zen 2 to 4": 3_500, x86(36.0, 10.0, false), Acpi(&[400]);
+    "arm1176" "Arm ARM1176 (Raspberry Pi 1, Zero)": 700, arm_32("arm-32-arm1176"), Unknown;
+    "cortex-a7" "Arm Cortex-A7": 900, arm_32("arm-32-cortex-a7"), Unknown;
+    "cortex-a8" "Arm Cortex-A8": 1_000, arm_32("arm-32-cortex-a8"), Unknown;
+    "cortex-a9" "Arm Cortex-A9": 925, arm_32("arm-32-cortex-a9"), Unknown;
+    "cortex-a15" "Arm Cortex-A15": 1_500, arm_32("arm-32-cortex-a15"), Unknown;
     "cortex-a53" "Arm Cortex-A53": 1_400, arm("arm-cortex-a53", 0), Unknown;
     "cortex-a72" "Arm Cortex-A72": 1_500, arm("arm-cortex-a72", 0), Unknown;
     "cortex-a76" "Arm Cortex-A76": 2_400, arm("arm-cortex-a76", 0), Unknown;
@@ -100,7 +109,7 @@ impl Processor {
     pub(super) fn arch(&self) -> &'static str {
         match self.reads {
             Tsc { .. } => "x86_64",
-            Generic { .. } => "aarch64",
+            Generic { arch, .. } => arch,
         }
     }
 }

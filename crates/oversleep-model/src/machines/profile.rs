@@ -61,8 +61,8 @@ pub(super) const PROFILES: &[(&str, &str)] = profiles! {
     "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-4-14"
     "linux-4-14-hpet" "linux-4-15" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm" "macos-intel"
     "macos-intel-napping" "raspberry-pi-4" "raspberry-pi-5" "linux-arm-32" "linux-rt-arm" "linux-arm-cloud"
-    "android-phone" "linux-server-intel" "linux-server-amd" "linux-e-cores" "linux-rt" "linux-vm-trapped" "linux-xen"
-    "linux-hyperv" "wsl1" "wsl2"
+    "linux-apple-vm" "android-phone" "linux-server-intel" "linux-server-amd" "linux-e-cores" "linux-rt"
+    "linux-vm-trapped" "linux-xen" "linux-hyperv" "wsl1" "wsl2"
 };
 
 /// The longest chain of profiles that are based on each other.

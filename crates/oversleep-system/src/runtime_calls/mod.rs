@@ -33,6 +33,9 @@ pub use wait::{CallWait, wait};
 /// The resolution that a runtime requests of Windows.
 pub const HELD: Nanos = Nanos::from_millis(1);
 
+/// What it requests to save power.
+const HELD_ON_BATTERY: Nanos = Nanos::from_millis(8);
+
 /// How one runtime translates a span on one system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -158,7 +161,7 @@ pub struct OwnClock {
     pub clock: String,
 }
 
-/// When a call holds a timer resolution of 1 ms on Windows.
+/// When a call holds a timer resolution on Windows, of 1 ms unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Holds {
@@ -173,6 +176,12 @@ pub enum Holds {
     Short,
     /// The same, on a system without high-resolution timers.
     ShortWithoutHighResolution,
+    /// While it waits for less than 32 ms.
+    #[serde(rename = "below-32")]
+    Below32,
+    /// The same, but 8 ms, to save power.
+    #[serde(rename = "below-32-by-8")]
+    Below32By8,
 }
 
 impl Holds {

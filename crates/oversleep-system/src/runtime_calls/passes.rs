@@ -3,7 +3,7 @@
 use oversleep_record::Nanos;
 
 use super::limits::Beyond;
-use super::{Counts, HELD, Holds, Rule};
+use super::{Counts, HELD, HELD_ON_BATTERY, Holds, Rule};
 
 /// What a call passes on, and to which wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,8 @@ impl Passes<'_> {
             Holds::UnlessTens => span.0 % Nanos::from_millis(10).0 != 0,
             Holds::Always => true,
             Holds::Short | Holds::ShortWithoutHighResolution => span < Nanos::from_millis(60),
+            Holds::Below32 | Holds::Below32By8 => span < Nanos::from_millis(32),
         };
-        is_held.then_some(HELD)
+        is_held.then_some(if self.holds == Holds::Below32By8 { HELD_ON_BATTERY } else { HELD })
     }
 }

@@ -32,6 +32,13 @@ pub enum Rule {
     /// grid's last one: up to one more passes.
     #[serde(rename = "up-to-grid")]
     RoundsUpToGrid,
+    /// Truncates to whole milliseconds what is left after some time has passed since the deadline was set, at least one: of
+    /// five milliseconds it passes four, and then one.
+    #[serde(rename = "rest-down")]
+    TruncatesRest,
+    /// The next whole millisecond, and one more.
+    #[serde(rename = "up-and-one")]
+    RoundsUpAndOne,
 }
 
 impl Rule {
@@ -52,6 +59,9 @@ impl Rule {
             Rule::RoundsToNearest => nearest,
             Rule::RoundsToNearestAtLeastOne if ns > 0 => nearest.max(MILLISECOND),
             Rule::RoundsToNearestAtLeastOne => 0,
+            Rule::TruncatesRest => (ns.saturating_sub(1) / MILLISECOND * MILLISECOND).max(MILLISECOND),
+            Rule::RoundsUpAndOne if ns > 0 => Rule::RoundsUp.rounded(requested).0.saturating_add(MILLISECOND),
+            Rule::RoundsUpAndOne => 0,
         })
     }
 
@@ -71,6 +81,8 @@ impl Rule {
             Rule::RoundsToNearest => ", rounded to the nearest millisecond",
             Rule::RoundsToNearestAtLeastOne => ", rounded to the nearest millisecond, at least one",
             Rule::RoundsUpToGrid => ", its deadline rounded up to a grid of milliseconds, which adds up to one more",
+            Rule::TruncatesRest => ", what is left of it rounded down to whole milliseconds, at least one",
+            Rule::RoundsUpAndOne => ", rounded up to whole milliseconds, and one more",
         }
     }
 }
@@ -85,6 +97,8 @@ impl fmt::Display for Rule {
             Rule::RoundsToNearest => "rounds to the nearest ms",
             Rule::RoundsToNearestAtLeastOne => "rounds to the nearest ms, at least 1 ms",
             Rule::RoundsUpToGrid => "rounds up to ms, and up to 1 ms more",
+            Rule::TruncatesRest => "truncates the rest to ms, at least 1 ms",
+            Rule::RoundsUpAndOne => "rounds up to ms, and 1 ms more",
         })
     }
 }
@@ -99,6 +113,14 @@ mod tests {
         let millis = |all: [i64; 6]| all.map(|ms| ms * MILLISECOND);
         assert_eq!(rounded(Rule::RoundsToNearest), millis([0, 0, 0, 1, 1, 2]));
         assert_eq!(rounded(Rule::RoundsToNearestAtLeastOne), millis([0, 1, 1, 1, 1, 2]));
+    }
+
+    #[test]
+    fn what_is_left_is_never_the_whole_and_one_more_is_never_added_to_nothing() {
+        let rounded =
+            |rule: Rule| [0, 1, 1_000_000, 1_000_001, 2_000_000, 5_000_000].map(|ns| rule.rounded(Nanos(ns)).0);
+        assert_eq!(rounded(Rule::TruncatesRest), [1, 1, 1, 1, 1, 4].map(|ms| ms * MILLISECOND));
+        assert_eq!(rounded(Rule::RoundsUpAndOne), [0, 2, 2, 3, 3, 6].map(|ms| ms * MILLISECOND));
     }
 
     #[test]

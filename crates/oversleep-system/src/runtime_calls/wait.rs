@@ -44,8 +44,10 @@ impl CallWait {
         let call: &'static str = format!("{} of {} {}", record.names[0], record.runtime, record.versions).leak();
         let granularity = match record.rounds {
             Rule::Exact => Granularity::NANOSECOND,
-            Rule::RoundsUp | Rule::RoundsUpToGrid | Rule::RoundsToNearestAtLeastOne => Granularity::MILLISECOND,
-            Rule::TruncatesToAtLeastOne => Granularity::MILLISECOND_DOWN,
+            Rule::RoundsUp | Rule::RoundsUpToGrid | Rule::RoundsUpAndOne | Rule::RoundsToNearestAtLeastOne => {
+                Granularity::MILLISECOND
+            }
+            Rule::TruncatesToAtLeastOne | Rule::TruncatesRest => Granularity::MILLISECOND_DOWN,
             Rule::Truncates | Rule::RoundsToNearest => {
                 Granularity { is_a_step_at_least: false, ..Granularity::MILLISECOND_DOWN }
             }

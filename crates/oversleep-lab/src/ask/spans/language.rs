@@ -104,6 +104,7 @@ static LANGUAGES: &[Language] = &[
         ..DYNAMIC
     },
     Language { name: "JavaScript", families: &["node", "chromium", "firefox", "webkit"], ..DYNAMIC },
+    Language { name: "Julia", families: &["julia"], ..DYNAMIC },
     Language { name: "Perl", families: &["perl"], ..DYNAMIC },
     Language {
         name: "Erlang",

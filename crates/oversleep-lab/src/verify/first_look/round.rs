@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use oversleep_record::Nanos;
+use oversleep_record::series::Pace;
+use oversleep_system::runtime_calls;
 use serde::Deserialize;
 
 use super::super::expect::Expect;
 use super::super::figures::{Figures, Span};
 use super::super::judge::{machine_of, rule_alone};
 use super::super::{Kind, Observation, decides};
-use crate::ask::{Question, Subject, ask};
+use crate::ask::{Subject, ask};
 
 /// Questions that were put to the models of one commit.
 #[derive(Clone, Debug, Deserialize)]
@@ -48,6 +50,9 @@ pub struct Answered {
     pub neighbours: Vec<String>,
     /// Background load.
     pub load: Option<String>,
+    /// Whether it is about a single call, at a random moment of the tick, rather than about calls back to back.
+    #[serde(default)]
+    pub single: bool,
     /// What decides it: a rule must agree within 2 % or its source's rounding, anything else within a factor of 2.
     pub kind: Option<Kind>,
     /// The answer in ns: the shortest, the median, the mean and the longest.
@@ -71,6 +76,10 @@ impl Answered {
         let row = self.observation();
         let question = row.question()?;
         let machine = machine_of(&row, None)?;
+        if let Some(ns) = self.intervals()? {
+            (self.kind, self.ns) = (Some(Kind::Rule), Some(ns));
+            return Ok(self);
+        }
         let answer = ask(&machine, &question).map_err(|error| error.to_string())?;
         self.kind = Some(decides(&row)?);
         if let (Some(Kind::Cost), Subject::Wait { .. }) = (self.kind, &question.subject) {
@@ -78,6 +87,22 @@ impl Answered {
         }
         self.ns = Some([answer.min_ns(), answer.quantile_ns(0.5), answer.mean_ns(), answer.max_ns()]);
         Ok(self)
+    }
+
+    /// The time between two runs of a call at a fixed rate, which is what its programs measure: its span, give or take the
+    /// difference of two latenesses. `None` for other calls, and where it can't keep up.
+    fn intervals(&self) -> Result<Option<[f64; 4]>, String> {
+        let Some(Subject::Wait { name, .. }) = &self.ask else { return Ok(None) };
+        let pace = runtime_calls::pace(name);
+        if pace != Pace::Periodic {
+            return Ok(None);
+        }
+        let row = Observation { pace: Some(pace), ..self.observation() };
+        let answer = ask(&machine_of(&row, None)?, &row.question()?).map_err(|error| error.to_string())?;
+        let (span, differ) = (self.request_ns(), answer.max_ns() - answer.min_ns());
+        // Where a tick is longer than the span, several runs fall due at one tick. The rest is what wake-ups differ by.
+        let keeps_up = differ < 1.2 * span;
+        Ok(keeps_up.then_some([(span - differ).max(0.0), span, span, span + differ]))
     }
 
     /// The command that asks it.
@@ -88,6 +113,9 @@ impl Answered {
         self.own.iter().for_each(|(tunable, setting)| words.push_str(&format!(" --{tunable} {setting}")));
         self.neighbours.iter().for_each(|setting| words.push_str(&format!(" --neighbour {setting}")));
         self.load.iter().for_each(|load| words.push_str(&format!(" --load {load}")));
+        if self.single {
+            words.push_str(" --pace random");
+        }
         words
     }
 
@@ -115,7 +143,7 @@ impl Answered {
             own: self.own.clone(),
             neighbours: self.neighbours.clone(),
             load: self.load.clone(),
-            pace: Question::of(Subject::Resolution).pace,
+            pace: self.single.then_some(Pace::RandomPhase),
             count: None,
             clock: None,
             expect: Some(Expect::Figures(Figures { p50: any, mean: any, ..Figures::default() })),
@@ -136,6 +164,8 @@ pub enum Of {
     Mean,
     /// The longest value.
     Max,
+    /// What one call took, of a question about a single call.
+    Single,
 }
 
 /// How much of the measurement a source states.
