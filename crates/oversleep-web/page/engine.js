@@ -4,22 +4,32 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The bytes that letters of seven bits stand for, unpacked. */
+/**
+ * The bytes that letters stand for, unpacked. A letter below 128 is one digit of 138, any other is two. They go into a
+ * number from the last to the first, and it gives a byte, again the last first, whenever it is large enough.
+ */
 function unpacked(letters) {
-  const packed = new Uint8Array(Math.floor((letters.length * 7) / 8));
-  let bits = 0;
-  let count = 0;
-  for (let i = 0, at = 0; i < letters.length; i += 1) {
-    bits = (bits << 7) | (letters.charCodeAt(i) & 0x7f);
-    count += 7;
-    if (count >= 8) {
-      count -= 8;
-      packed[at] = bits >> count;
-      at += 1;
-      bits &= (1 << count) - 1;
+  const packed = new Uint8Array(2 * letters.length);
+  let at = packed.length;
+  let number = 0;
+  function add(digit) {
+    number = number * 138 + digit;
+    while (number >= 0x800000) {
+      at -= 1;
+      packed[at] = number & 0xff;
+      number >>= 8;
     }
   }
-  return unlzma(packed);
+  for (let i = letters.length - 1; i >= 0; i -= 1) {
+    const letter = letters.charCodeAt(i);
+    if (letter < 0x80) {
+      add(letter - 1 - (letter > 13) - (letter > 60));
+    } else {
+      add((letter - 0x80) % 138);
+      add(125 + Math.floor((letter - 0x80) / 138));
+    }
+  }
+  return unlzma(packed.subarray(at));
 }
 
 function joined(pieces) {
