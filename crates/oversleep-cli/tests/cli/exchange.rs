@@ -68,6 +68,25 @@ fn a_copy_for_others_keeps_what_other_programs_measured() {
     }
 }
 
+/// The page tells neither oversleep's own method nor its options of what another program measured.
+#[test]
+fn the_page_of_another_program_s_file_tells_its_method() {
+    let home = Home::new();
+    home.run(["report", &sample("cyclictest.json"), "--quiet", "--html", "r.html"]).fine();
+    let page = fs::read_to_string(home.path().join("r.html")).expect("text");
+    for words in [
+        "cyclictest measured, in its own way. Its values are whole microseconds",
+        "Measured by cyclictest, at an unknown time. Read by oversleep 0",
+        "has no rounds in this file",
+        "On that machine, run `oversleep check --only B5`",
+    ] {
+        assert!(page.replace("<code>", "`").replace("</code>", "`").contains(words), "{words}");
+    }
+    for words in ["interleaved rounds", "Use --thorough", "in 0 ns"] {
+        assert!(!page.contains(words), "{words}");
+    }
+}
+
 #[test]
 fn waits_without_a_request_are_compared_with_none_and_it_is_said_why() {
     let home = Home::new();
