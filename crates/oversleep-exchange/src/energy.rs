@@ -52,6 +52,8 @@ fn read(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
     }
     if is_seen {
         Ok(draft)
+    } else if !text.all().contains("</html>") {
+        Err(Fault::Line(0, "its end is missing".to_owned()))
     } else {
         Err(Fault::NoResult("no program held a timer resolution while it was made".to_owned()))
     }

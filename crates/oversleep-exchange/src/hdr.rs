@@ -184,13 +184,17 @@ fn hiccup(tag: &str) -> Series {
 
 /// The series of a tag: a key of a result, or any word.
 fn tagged(tag: &str) -> Series {
-    let mut parts = tag.splitn(3, '/');
+    let mut parts = tag.split('/');
     let experiment = parts.next().and_then(|id| id.parse::<ExperimentId>().ok());
+    if experiment == Some(ExperimentId::TRIAL) {
+        // The remedy.
+        parts.next();
+    }
     match (experiment, parts.next()) {
         (Some(experiment), Some(subject)) if !subject.is_empty() => {
             let mut series = lateness(experiment, subject, None);
             series.key = SeriesKey::from(tag);
-            series.requested_ns = parts.next().and_then(|rest| rest.split('/').next()?.parse().ok());
+            series.requested_ns = parts.next().and_then(|request| request.parse().ok());
             series
         }
         _ => {
@@ -271,4 +275,19 @@ fn percentiles(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
         draft.add(series, values);
     }
     Ok(draft)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_of_ours_names_a_wait_and_its_request() {
+        for tag in ["B5/sleep/1ms", "B5/sleep/1ms/resolution=1ms", "trial/request-timer-resolution/sleep/1ms/before"] {
+            let series = tagged(tag);
+            assert_eq!((series.subject.as_str(), series.requested_ns), ("sleep", Some(Nanos::from_millis(1))), "{tag}");
+            assert_eq!(series.key.as_str(), tag);
+        }
+        assert_eq!(tagged("read").subject, "values");
+    }
 }

@@ -64,6 +64,7 @@ struct Column {
 
 fn read(text: &Text<'_>, mut draft: Draft, kind: &Kind) -> Result<Draft, Fault> {
     let (mut columns, mut unit_ns, mut is_whole): (Vec<Column>, f64, bool) = (Vec::new(), 1_000.0, false);
+    let mut has_over = false;
     for (line, row) in text.lines() {
         if let Some(comment) = row.strip_prefix('#') {
             match comment.trim().split_once(':') {
@@ -95,6 +96,7 @@ fn read(text: &Text<'_>, mut draft: Draft, kind: &Kind) -> Result<Draft, Fault> 
             // Where no CPU has a value, each of these rows has one zero.
             name if name.ends_with(':') && columns.is_empty() => {}
             "over:" => {
+                has_over = true;
                 each(line, words, &mut columns, |column, count| column.over = count.unwrap_or(0).unsigned_abs())?
             }
             "max:" => each(line, words, &mut columns, |column, max| column.max = max)?,
@@ -116,6 +118,9 @@ fn read(text: &Text<'_>, mut draft: Draft, kind: &Kind) -> Result<Draft, Fault> 
             "all that it saw lies beyond its histogram, and rtla counts none of it then; give it a larger -E or -b"
                 .to_owned(),
         ));
+    }
+    if !has_over {
+        draft.note("It has no summary, so how many values lie beyond its last line isn't known.");
     }
     draft.os = "linux";
     // The file doesn't state the size of its buckets; every line's index is a multiple of it.

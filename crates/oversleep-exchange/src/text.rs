@@ -1,4 +1,4 @@
-//! The text of a file: UTF-8 or UTF-16 with or without its mark, lines that end in LF or CRLF.
+//! The text of a file: UTF-8 or UTF-16 with or without its mark, lines that end in LF, CRLF or CR.
 
 use std::borrow::Cow;
 
@@ -23,12 +23,11 @@ impl<'a> Text<'a> {
             [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
             [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest),
             // What Windows' tools write when their output is redirected may lack the mark.
-            [first, 0, ..] if first.is_ascii_graphic() || first.is_ascii_whitespace() => {
-                wide(bytes, u16::from_le_bytes)
-            }
+            [first, 0, ..] if is_of_text(*first) => wide(bytes, u16::from_le_bytes),
+            [0, first, ..] if is_of_text(*first) => wide(bytes, u16::from_be_bytes),
             bytes => String::from_utf8_lossy(bytes),
         };
-        Text { bytes, text }
+        Text { bytes, text: with_line_feeds(text) }
     }
 
     /// All of it.
@@ -45,6 +44,21 @@ impl<'a> Text<'a> {
     /// The first line that isn't blank.
     pub fn first(&self) -> &str {
         self.lines().next().map_or("", |(_, line)| line)
+    }
+}
+
+/// Whether a text may begin with that letter.
+fn is_of_text(first: u8) -> bool {
+    first.is_ascii_graphic() || first.is_ascii_whitespace()
+}
+
+/// The text with a line feed where a carriage return alone ends a line.
+fn with_line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_alone = |(at, _): (usize, &str)| !text[at + 1..].starts_with('\n');
+    if text.match_indices('\r').any(is_alone) {
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        text
     }
 }
 
@@ -78,7 +92,9 @@ mod tests {
             wide(&[0xff, 0xfe], u16::to_le_bytes),
             wide(&[0xfe, 0xff], u16::to_be_bytes),
             wide(&[], u16::to_le_bytes),
+            wide(&[], u16::to_be_bytes),
             "\u{feff}a µ\r\n\r\n b".as_bytes().to_vec(),
+            "a µ\r\r b\r".as_bytes().to_vec(),
         ] {
             assert_eq!(Text::of(&bytes).lines().collect::<Vec<_>>(), [(1, "a µ"), (3, "b")]);
         }

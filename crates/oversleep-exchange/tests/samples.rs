@@ -67,11 +67,51 @@ fn files_of_windows_are_read_as_others() {
     for name in ["cyclictest-hist.txt", "hyperfine.csv", "measuresleep.txt", "clockres.txt", "timerres-bench.csv"] {
         let text = String::from_utf8(bytes(name)).unwrap().replace('\n', "\r\n");
         let wide: Vec<u8> = [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        let unmarked: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let returns = text.replace('\n', "");
         let plain = read(name);
-        for changed in [text.as_bytes(), wide.as_slice()] {
+        for changed in [text.as_bytes(), wide.as_slice(), &unmarked, returns.as_bytes()] {
             assert_eq!(of(changed).unwrap().write(), plain.write(), "{name}");
         }
     }
+}
+
+/// A file that was cut says nothing of the values beyond its rows.
+#[test]
+fn a_file_whose_end_is_missing_says_so() {
+    let text = |name: &str| String::from_utf8(bytes(name)).unwrap();
+    let before = |name: &str, end: &str| {
+        let text = text(name);
+        of(text[..text.find(end).expect(end)].as_bytes())
+    };
+    for (name, end, words) in [
+        ("cyclictest-hist.txt", "# Total", "its end is missing: the line `# Histogram Overflows`"),
+        ("energy-report.html", "<tr><td>Requested Period", "its end is missing"),
+    ] {
+        let error = before(name, end).expect_err(name).to_string();
+        assert!(error.contains(words), "{name}: {error}");
+    }
+    let notes = before("rtla-timerlat-hist.txt", "over:").expect("rows").imported.expect("it is").notes;
+    assert!(notes.iter().any(|note| note.starts_with("It has no summary")), "{notes:?}");
+    let notes = read("rtla-timerlat-hist.txt").imported.expect("it is").notes;
+    assert!(!notes.iter().any(|note| note.starts_with("It has no summary")), "{notes:?}");
+}
+
+/// The last column of `cyclictest -H` is the sum of the others: no value counts twice.
+#[test]
+fn the_sum_of_all_threads_is_no_thread() {
+    let text = String::from_utf8(bytes("cyclictest-hist.txt")).unwrap();
+    let lines = text.lines().map(|line| match line.split_whitespace().collect::<Vec<_>>().as_slice() {
+        [index, counts @ ..] if index.len() == 6 && index.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let sum: u64 = counts.iter().map(|count| count.parse::<u64>().unwrap()).sum();
+            format!("{line}\t{sum:06}\n")
+        }
+        _ if line.starts_with("# Total") => format!("{line} 000007989\n"),
+        _ if line.starts_with("# Histogram Overflows") => format!("{line} 00007\n"),
+        _ => format!("{line}\n"),
+    });
+    let summed: String = lines.collect();
+    assert_eq!(figures(&of(summed.as_bytes()).unwrap()), figures(&read("cyclictest-hist.txt")));
 }
 
 #[test]

@@ -229,6 +229,14 @@ mod tests {
         assert!(about(0).starts_with("a: ") && about(1).starts_with("b: "), "{document}");
         let error = sent(&request("series(x).p50 < 1ms"), &[log]).0["error"].as_str().unwrap_or_default().to_owned();
         assert!(error.contains("unknown series 'x'"), "{error}");
+        let error = sent(&both.replace("series(*)", "series(x)"), &[log, log]).0["error"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        assert!(error.starts_with("a: 'series(x).p99 < 5ms': unknown series"), "{error}");
+        let error =
+            sent(&request("series(*).p50 < baseline"), &[log]).0["error"].as_str().unwrap_or_default().to_owned();
+        assert!(error.contains("needs a base; name a result of before"), "{error}");
     }
 
     #[test]

@@ -171,12 +171,16 @@ fn assert(given: &[String], files: &[File]) -> Result<Vec<Part>, String> {
     if names.is_empty() || typed.is_empty() {
         return Err("assert takes a dropped file and an assertion, like 'nanosleep(1ms).p99 < 2ms'".to_owned());
     }
+    typed.iter().try_for_each(assertions::stands_alone).map_err(|error| error.to_string())?;
     let mut all = Vec::new();
     for name in &names {
         let mut result = read(name, files)?;
         result.findings = explain::findings_to_keep(&result);
         for assertion in &typed {
-            let mut judged = judge(&result, assertion).map_err(|error| assertions::unknown(&error).to_string())?;
+            let mut judged = judge(&result, assertion).map_err(|error| match names.len() {
+                1 => assertions::unknown(&error).to_string(),
+                _ => format!("{name}: {}", assertions::unknown(&error)),
+            })?;
             if names.len() > 1 {
                 judged.iter_mut().for_each(|judged| judged.about = format!("{name}: {}", judged.about));
             }

@@ -6,7 +6,7 @@ use std::error::Error as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// The commands of the page.
-const COMMANDS: &str = "ask, check, report and compare";
+const COMMANDS: &str = "ask, check, report, compare and assert";
 
 /// Why a command line can't be read, in a sentence.
 pub fn sentence(error: &clap::Error, words: &[String]) -> String {
@@ -88,10 +88,10 @@ mod tests {
             ("check --on windows-11 --quick --thorough", "--quick can't be used with --thorough"),
             (
                 "waits nanosleep",
-                "this page has the commands ask, check, report and compare; all others need a terminal",
+                "this page has the commands ask, check, report, compare and assert; all others need a terminal",
             ),
             ("report", "drop a result file on this page"),
-            ("", "write a command: this page has ask, check, report and compare"),
+            ("", "write a command: this page has ask, check, report, compare and assert"),
         ] {
             let said = error(words);
             assert!(said.starts_with(begins), "{words}: {said}");

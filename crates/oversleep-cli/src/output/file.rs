@@ -92,6 +92,8 @@ pub fn why_not(path: &Path, error: &io::Error) -> String {
         io::ErrorKind::FileTooLarge => {
             format!("can't write '{shown}': {error}; raise the limit on file sizes (ulimit -f)")
         }
+        // What the document has no form for.
+        io::ErrorKind::InvalidInput => format!("can't write '{shown}': {error}"),
         _ => format!("can't write '{shown}': {error}; choose another place"),
     }
 }

@@ -41,6 +41,52 @@ fn every_command_that_takes_a_result_takes_other_programs_files() {
     assert!(!fs::read_to_string(home.path().join("shared.json")).expect("text").contains("sleep 0.01"));
 }
 
+/// Only what a user may have named is left out: command lines, programs, tags.
+#[test]
+fn a_copy_for_others_keeps_what_other_programs_measured() {
+    let home = Home::new();
+    for (file, kept, heading) in [
+        ("cyclictest.json", 3, "Linux 6.18.44-fc x86_64"),
+        ("cyclictest-hist.txt", 3, "Linux"),
+        ("rtla-timerlat-hist.txt", 6, "Linux"),
+        ("rtla-osnoise-hist.txt", 3, "Linux"),
+        ("hyperfine.json", 2, "a machine that the file doesn't name"),
+        ("jhiccup.hlog", 1, "a machine that the file doesn't name"),
+        ("jhiccup.hgrm", 1, "a machine that the file doesn't name"),
+        ("measuresleep.txt", 1, "Windows"),
+        ("timerres-bench.csv", 4, "Windows"),
+        ("clockres.txt", 1, "Windows"),
+        ("energy-report.html", 0, "Windows · build 19045"),
+    ] {
+        home.run(["share", &sample(file), "--quiet", "--out", "shared.json"]).fine();
+        assert_eq!(result(&home, "shared.json").series.len(), kept, "{file}");
+        let report = home.run(["report", "shared.json"]).fine().stdout;
+        let head: Vec<&str> = report.lines().take(2).collect();
+        assert_eq!(head, ["oversleep import", heading], "{file}");
+        let words = "without rounds that could disagree";
+        assert!(report.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{file}: {report}");
+    }
+}
+
+/// The page tells neither oversleep's own method nor its options of what another program measured.
+#[test]
+fn the_page_of_another_program_s_file_tells_its_method() {
+    let home = Home::new();
+    home.run(["report", &sample("cyclictest.json"), "--quiet", "--html", "r.html"]).fine();
+    let page = fs::read_to_string(home.path().join("r.html")).expect("text");
+    for words in [
+        "cyclictest measured, in its own way. Its values are whole microseconds",
+        "Measured by cyclictest, at an unknown time. Read by oversleep 0",
+        "has no rounds in this file",
+        "On that machine, run `oversleep check --only B5`",
+    ] {
+        assert!(page.replace("<code>", "`").replace("</code>", "`").contains(words), "{words}");
+    }
+    for words in ["interleaved rounds", "Use --thorough", "in 0 ns"] {
+        assert!(!page.contains(words), "{words}");
+    }
+}
+
 #[test]
 fn waits_without_a_request_are_compared_with_none_and_it_is_said_why() {
     let home = Home::new();
@@ -180,4 +226,5 @@ fn each_format_is_written_and_another_is_refused() {
     assert!(ended.stderr.contains("'parquet' is no format; there are hlog"), "{}", ended.stderr);
     let ended = home.run(["compare", "r.json", "r.json", "--export", "hlog=x.hlog"]);
     assert!(ended.code == Some(1) && ended.stderr.contains("only a result has values"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("`oversleep export RESULT") && !ended.stderr.contains("another place"));
 }

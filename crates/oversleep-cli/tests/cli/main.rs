@@ -6,6 +6,7 @@ mod calls;
 mod cases;
 mod compare;
 mod exchange;
+mod gates;
 mod generated;
 mod help;
 mod html_in_browser;

@@ -139,12 +139,12 @@ fn is_row(line: &str) -> bool {
 
 fn histogram(text: &Text<'_>, draft: Draft) -> Result<Draft, Fault> {
     let mut threads: Vec<Values> = Vec::new();
-    let (mut beyond, mut maxima, mut end): (Vec<u64>, Vec<i64>, i64) = (Vec::new(), Vec::new(), 0);
+    let (mut beyond, mut maxima, mut end): (Option<Vec<u64>>, Vec<i64>, i64) = (None, Vec::new(), 0);
     for (line, row) in text.lines() {
         if let Some(comment) = row.strip_prefix('#') {
             let Some((name, values)) = comment.split_once(':') else { continue };
             match name.trim() {
-                "Histogram Overflows" => beyond = numbers(line, values)?,
+                "Histogram Overflows" => beyond = Some(numbers(line, values)?),
                 "Max Latencies" => maxima = numbers(line, values)?,
                 _ => {}
             }
@@ -160,6 +160,14 @@ fn histogram(text: &Text<'_>, draft: Draft) -> Result<Draft, Fault> {
             threads[at].record(line, unit.largest(line, value)?, number(line, word, "a number of values")?)?;
         }
         end = end.max(value + 1);
+    }
+    let Some(beyond) = beyond else {
+        let what = "its end is missing: the line `# Histogram Overflows` says how many values lie beyond its last row";
+        return Err(Fault::Line(0, what.to_owned()));
+    };
+    // The last column of `-H` is the sum of the others, and has no maximum.
+    if !maxima.is_empty() {
+        threads.truncate(maxima.len());
     }
     for (at, values) in threads.iter_mut().enumerate() {
         let max = maxima.get(at).map(|&max| Unit::in_ns(false).largest(0, max)).transpose()?;

@@ -2,6 +2,7 @@
 //! that ends in the next step.
 
 mod facts;
+mod imported;
 mod recording;
 mod sampled;
 mod select;
@@ -29,6 +30,7 @@ pub(crate) const STEPS_MIN: u64 = 5;
 pub fn next_step(file: &ResultFile, reason: &str) -> String {
     match () {
         () if is_sampled(file) => sampled::next_step(reason),
+        () if file.imported.is_some() => imported::next_step(reason),
         () if is_recording(file) => recording::next_step(file, reason),
         () => reason.to_owned(),
     }

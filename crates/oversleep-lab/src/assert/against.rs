@@ -122,8 +122,11 @@ fn of_series(
 ) -> Judged {
     let undecided = |message: String| Judged { limit: Some(ratio), unit: Some(Unit::Ratio), message, ..begun.clone() };
     if !differing.is_empty() {
+        // What a file doesn't state may be the same.
+        let is_unsure = differing.iter().all(|fact| fact.contains("unknown"));
+        let is = if is_unsure { "may be" } else { "is" };
         return undecided(format!(
-            "the baseline is from another machine: {}; `--across machines` compares them anyway",
+            "the baseline {is} from another machine: {}; `--across machines` compares them anyway",
             differing.join(", ")
         ));
     }
@@ -151,12 +154,10 @@ fn of_ratio(judgement: &Judgement, begun: Judged, op: Op, limit: f64) -> Judged 
         ..begun.clone()
     };
     match (&judgement.verdict, judgement.ratio, judgement.ratio_interval) {
-        (
-            comparison::Verdict::TooFew { why }
-            | comparison::Verdict::TooDisturbed { why }
-            | comparison::Verdict::NotComparable { why },
-            ..,
-        ) => undecided(why),
+        (comparison::Verdict::TooDisturbed { why }, ..) => {
+            undecided(&format!("{why}; measure both on a quieter machine, or in turns"))
+        }
+        (comparison::Verdict::TooFew { why } | comparison::Verdict::NotComparable { why }, ..) => undecided(why),
         (_, Some(value), Some([low, high])) => {
             let estimate = Estimate { value, low, high, unit: Unit::Ratio, note: None };
             let mut judged = decided(begun, &estimate, op, limit, more_values);

@@ -282,6 +282,9 @@ fn too_few(values: &Distribution, rounds: usize, least: usize) -> String {
 
 fn beyond(values: &Distribution, share: f64) -> String {
     let need = (5.3 / (1.0 - share)).ceil();
+    if values.count() as f64 >= need && values.beyond().is_some() {
+        return "its interval reaches values beyond what the program recorded, whose size isn't known".to_owned();
+    }
     format!("{} for that percentile; it takes about {need}", few(values))
 }
 

@@ -4,7 +4,7 @@ use oversleep_explain as explain;
 use oversleep_record::assertion::{Judged, Place, Unit, Verdict};
 use oversleep_record::environment::FactValue;
 use oversleep_record::finding::Verdict as Found;
-use oversleep_record::words::is_like;
+use oversleep_record::words::{counted, is_like};
 use oversleep_record::{Nanos, ResultFile};
 
 use super::figures::{self, Estimate};
@@ -134,8 +134,37 @@ fn judge_figure(
             },
             None => Judged { limit: Some(limit), message: why, ..begun },
         },
-        Ok(estimate) => decided(begun, &estimate, bound.op, limit, more_values),
+        Ok(estimate) => {
+            let judged = decided(begun, &estimate, bound.op, limit, more_values);
+            match longer_calls(target, figure, bound.op, limit) {
+                Some(why) if judged.verdict == Verdict::Pass => {
+                    Judged { verdict: Verdict::Undecided, message: format!("{}; {why}", judged.message), ..judged }
+                }
+                _ => judged,
+            }
+        }
     }
+}
+
+/// What is said where a wait's calls are later than the limit. A call that ends after the next deadline leaves that one
+/// little to be late, so half of the deadlines may look as if the wait were fast.
+fn longer_calls(target: &Target, figure: Figure, op: Op, limit: f64) -> Option<String> {
+    let Target::Series(series) = target else { return None };
+    let calls = series.calls_only.as_ref().filter(|_| matches!(op, Op::Below | Op::AtMost))?;
+    let of_calls = match figure {
+        Figure::Quantile(share) => calls.quantile(share)? as f64,
+        Figure::Mean => calls.mean()?,
+        _ => return None,
+    };
+    let passed = series.counts.missed;
+    (of_calls > limit).then(|| {
+        format!(
+            "{} had passed before the wait could be called, and of the calls it is {}; limit `.missed`, or measure a longer \
+             request",
+            counted(passed, "deadline"),
+            in_unit(of_calls, Unit::Ns)
+        )
+    })
 }
 
 /// The least that a higher percentile can be, if that is too much already.

@@ -63,7 +63,8 @@ pub fn figures_of(file: &ResultFile, assertion: &Assertion) -> Result<Vec<(Strin
 
 fn values<'a>(file: &'a ResultFile, target: &'a Target) -> Option<&'a Distribution> {
     match target {
-        Target::Series(series) => Some(&series.distribution),
+        // A wait that ends later than the next deadline would hide itself among those that it makes short.
+        Target::Series(series) => Some(series.calls()),
         Target::Part(_, _, values) => *values,
         Target::Periods(_, periods, None) => periods.lengths(),
         Target::Periods(_, periods, Some(part)) => periods.split.parts.get(part),

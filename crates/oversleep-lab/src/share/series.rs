@@ -64,8 +64,9 @@ pub(super) fn is_key(key: &SeriesKey) -> bool {
     key.as_str().split('/').all(is_part)
 }
 
-const LABELS: [&str; 19] = [
+const LABELS: [&str; 20] = [
     label::STYLE.name(),
+    label::THREAD.name(),
     label::CLOCK_ROLE.name(),
     label::THREADS.name(),
     label::TASKS.name(),

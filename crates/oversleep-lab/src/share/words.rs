@@ -19,6 +19,9 @@ const KEY_WORDS: &str = "\
     after all-kinds any as-found back-to-back before blocked coarse competing competition cpu_kind efficiency idle \
     interrupts load neighbour none one-way pause performance ping-pong polling power precise random residency resolution \
     single sleeping spinning stated step tolerance uniform wakeups";
+/// What files of other programs measure, the command of such results, and parts of their series' keys.
+const IMPORTED: &str = "\
+    again cpu import jhiccup osnoise sleep-command timerlat-irq timerlat-thread timerlat-user values";
 const RUNTIMES: &str = "java go python node cpp c rust free-pascal dotnet mono";
 
 /// Names of clocks, waits, hand-offs, tunables and loads of every system.
@@ -34,7 +37,8 @@ static NAMES: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
                 .flat_map(|info| std::iter::once(info.name).chain(info.words.iter().map(|word| word.name))),
         )
     });
-    of_systems.chain(waits::composed::ALL).chain(KEY_WORDS.split_whitespace()).collect()
+    let of_keys = KEY_WORDS.split_whitespace().chain(IMPORTED.split_whitespace());
+    of_systems.chain(waits::composed::ALL).chain(of_keys).collect()
 });
 
 /// Whether it is such a name.
@@ -42,15 +46,18 @@ pub fn is_name(text: &str) -> bool {
     NAMES.contains(text)
 }
 
-/// The name of a system or an architecture, or `other`.
+/// The name of a system or an architecture, `unknown` where a file doesn't state it, or `other`.
 pub fn system(text: &str) -> String {
-    let known = SYSTEMS.into_iter().chain(ARCHITECTURES).any(|known| known == text);
+    let known = SYSTEMS.into_iter().chain(ARCHITECTURES).chain(["unknown"]).any(|known| known == text);
     if known { text.to_owned() } else { "other".to_owned() }
 }
 
+/// The command, and the experiment of what no experiment measures, of results that other programs measured.
+const IMPORT: &str = "import";
+
 /// The command, or `other`.
 pub fn command(text: &str) -> String {
-    let known = CommandName::ALL.iter().any(|known| known.as_str() == text);
+    let known = CommandName::ALL.iter().any(|known| known.as_str() == text) || text == IMPORT;
     if known { text.to_owned() } else { "other".to_owned() }
 }
 
@@ -59,9 +66,9 @@ pub fn is_runtime(text: &str) -> bool {
     RUNTIMES.split_whitespace().any(|known| known == text)
 }
 
-/// An experiment of this version, or a trial.
+/// An experiment of this version, a trial, or what another program measured.
 pub fn is_experiment(id: ExperimentId) -> bool {
-    id == ExperimentId::TRIAL || experiment(id).is_some()
+    id == ExperimentId::TRIAL || experiment(id).is_some() || id == ExperimentId::new(IMPORT)
 }
 
 /// An idle state as named by processors and kernels: `C1E`. `C6_S0Ix` is not one.
@@ -98,6 +105,10 @@ pub fn is_setting(setting: &Setting) -> bool {
 /// A value in a key or a label: a number, a span, a setting, settings joined by `+`, a load, a name.
 pub fn is_value(text: &str) -> bool {
     let is_load = |text: &str| text.split_once(':').is_some_and(|(kind, hogs)| is_name(kind) && is_number(hogs, 6));
+    // What rtla measured on one CPU.
+    if text.strip_prefix("CPU ").is_some_and(|cpu| is_number(cpu, 4)) {
+        return true;
+    }
     let is_one = |text: &str| {
         is_name(text)
             || is_number(text, 19)

@@ -179,9 +179,11 @@ fn measure(values: &Distribution, share: f64) -> Option<Value> {
     })
 }
 
+const NO_VALUES: &str = "only a result has values to export; `oversleep export RESULT --to FORMAT=FILE` writes those of one that was measured";
+
 /// The series of a result that have values, of known size or not.
 fn all(subject: &dyn Subject) -> io::Result<Vec<&Series>> {
-    let none = || io::Error::new(io::ErrorKind::InvalidInput, "only a result has values to export");
+    let none = || io::Error::new(io::ErrorKind::InvalidInput, NO_VALUES);
     let series = subject.series().ok_or_else(none)?;
     let has_values = |series: &&Series| !series.distribution.is_empty() || series.beyond.is_some();
     Ok(series.iter().filter(has_values).collect())

@@ -39,6 +39,14 @@ const METHOD_OF_OBSERVING: [&str; 5] = [
     "No remedy was tried: oversleep doesn't run your program a second time unasked.",
 ];
 
+/// The principles where another program measured. What it did itself is in the notes of its file.
+const METHOD_OF_OTHERS: [&str; 3] = [
+    "Lateness is signed: a wait that ends early counts as early and is never clamped to zero.",
+    "What the file doesn't state is unknown: it counts neither as zero nor as nothing, and nothing is concluded from it.",
+    "A percentile is shown only if at least ten values lie beyond it: p99 takes a thousand values. ~ marks a median of \
+     fewer than twenty values.",
+];
+
 /// The method, with this run's clock.
 pub(super) fn method(m: &mut Markup, file: &ResultFile) {
     m.element("section", &[("id", "method"), ("aria-labelledby", "method-heading")], |m| {
@@ -46,6 +54,14 @@ pub(super) fn method(m: &mut Markup, file: &ResultFile) {
         if file.observation.is_some() {
             m.element("ul", &[("class", "quiet")], |m| {
                 METHOD_OF_OBSERVING.iter().for_each(|line| m.leaf("li", &[], line))
+            });
+            return;
+        }
+        if let Some(imported) = &file.imported {
+            let by = format!("{} measured, in its own way. {}", imported.program, imported.notes.join(" "));
+            m.leaf("p", &[], &by);
+            m.element("ul", &[("class", "quiet")], |m| {
+                METHOD_OF_OTHERS.iter().for_each(|line| m.leaf("li", &[], line))
             });
             return;
         }
@@ -87,18 +103,16 @@ pub(super) fn environment(m: &mut Markup, file: &ResultFile) {
 /// The program that wrote the result, and the date.
 pub(super) fn provenance(m: &mut Markup, file: &ResultFile) {
     let taken = file.taken_unix_s.and_then(date).unwrap_or_else(|| "at an unknown time".to_owned());
-    m.leaf(
-        "p",
-        &[],
-        &format!(
-            "Measured by {} {} ({}), {taken}, in {}. Schema {}. Findings by oversleep {}.",
-            file.tool.name,
-            file.tool.version,
-            file.command,
-            file.duration_ns,
-            file.schema,
-            env!("CARGO_PKG_VERSION")
-        ),
-    );
+    let length = match file.imported.is_some() && file.duration_ns.0 == 0 {
+        true => String::new(),
+        false => format!(", in {}", file.duration_ns),
+    };
+    let reader = format!("{} {}", file.tool.name, file.tool.version);
+    let by = match &file.imported {
+        None => format!("Measured by {reader} ({}), {taken}{length}.", file.command),
+        Some(imported) => format!("Measured by {}, {taken}{length}. Read by {reader}.", imported.program),
+    };
+    let by = format!("{by} Schema {}. Findings by oversleep {}.", file.schema, env!("CARGO_PKG_VERSION"));
+    m.leaf("p", &[], &by);
     m.leaf("p", &[], "This page works offline and loads nothing. It names no person and no host, unless you gave a name with --name.");
 }

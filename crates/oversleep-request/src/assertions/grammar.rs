@@ -3,15 +3,15 @@
 // assertion = subject ["." figure] [op value]
 //           | ("finding" | "cause") "(" name ")" ("absent" | "present")
 //           | fact ("=" | "!=") text
-// subject   = [runtime ":"] wait "(" span ")" | ("clock" | "cost" | "step") "(" clock ")"
+// subject   = [runtime ":"] wait ["(" word ")"] "(" span ")" | ("clock" | "cost" | "step") "(" clock ")"
 //           | "series" "(" key ")" | "cause" "(" name ")"
 //           | ("why" | "period") "(" program ["/" thread ["/" call]] ")" ["." part]
 // op        = "<" | "<=" | ">" | ">="
 // value     = span | number "%" | number | "baseline" ["*" number]
 
 use oversleep_lab::assert::{Bound, Claim, Figure, Observed, Op, Subject, Value};
-use oversleep_record::Nanos;
 use oversleep_record::part::Part;
+use oversleep_record::{FactName, Nanos};
 
 use crate::names::unknown_words;
 
@@ -33,16 +33,15 @@ const FORM: &str =
 pub fn claim(text: &str) -> Result<Claim, Fault> {
     let here = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let fault = |part: &str, why: String| Fault { at: here(part).min(text.len()), length: part.chars().count(), why };
-    let Some(open) = text.find('(').filter(|&open| !text[..open].contains(['=', '<', '>'])) else {
-        return fact(text).ok_or_else(|| fault(text, FORM.to_owned()));
+    let Some(open) = opening(text) else {
+        return fact(text).map_err(|why| fault(text, why));
     };
-    let (verb, rest) = (text[..open].trim(), &text[open + 1..]);
-    let Some(close) = rest.find(')') else {
+    let Some(close) = closing(text, open) else {
         return Err(fault(&text[open..=open], "the closing parenthesis is missing".to_owned()));
     };
-    let (argument, rest) = (rest[..close].trim(), rest[close + 1..].trim());
+    let (verb, argument, rest) = (text[..open].trim(), text[open + 1..close].trim(), text[close + 1..].trim());
     if verb.is_empty() || argument.is_empty() {
-        return Err(fault(&text[..open + close + 2], FORM.to_owned()));
+        return Err(fault(&text[..=close], FORM.to_owned()));
     }
     if verb == "finding" || (verb == "cause" && !rest.starts_with('.')) {
         let is_present = match rest {
@@ -182,13 +181,47 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite() && text.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-fn fact(text: &str) -> Option<Claim> {
+/// Where the parenthesis of a subject opens. The names of some waits end with one of their own: `time.sleep(busy)(1ms)`.
+fn opening(text: &str) -> Option<usize> {
+    let mut open = text.find('(').filter(|&open| !text[..open].contains(['=', '<', '>']))?;
+    while let Some(close) = closing(text, open)
+        && text[close + 1..].starts_with('(')
+    {
+        open = close + 1;
+    }
+    Some(open)
+}
+
+/// Where the parenthesis closes that opens there: its own, or the next one where names leave some open.
+fn closing(text: &str, open: usize) -> Option<usize> {
+    let mut depth = 0;
+    for (at, letter) in text[open..].char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' if depth == 1 => return Some(open + at),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    text[open..].find(')').map(|at| open + at)
+}
+
+fn fact(text: &str) -> Result<Claim, String> {
     let (name, value, is_equal) = match text.split_once("!=") {
         Some((name, value)) => (name, value, false),
-        None => text.split_once('=').map(|(name, value)| (name, value.trim_start_matches('='), true))?,
+        None => match text.split_once('=').filter(|(name, _)| !name.contains(['<', '>'])) {
+            Some((name, value)) => (name, value.trim_start_matches('='), true),
+            None if text.split_once(['<', '>']).is_some_and(|(name, _)| FactName::find(name.trim()).is_some()) => {
+                return Err("a fact is compared by = and !=".to_owned());
+            }
+            None => return Err(FORM.to_owned()),
+        },
     };
     let (name, value) = (name.trim(), value.trim().trim_matches('"'));
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-    (is_name && !value.is_empty()).then(|| Claim::Fact { name: name.to_owned(), value: value.to_owned(), is_equal })
+    match is_name && !value.is_empty() {
+        true => Ok(Claim::Fact { name: name.to_owned(), value: value.to_owned(), is_equal }),
+        false => Err(FORM.to_owned()),
+    }
 }

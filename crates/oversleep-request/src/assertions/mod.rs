@@ -2,7 +2,7 @@
 
 mod grammar;
 
-use oversleep_lab::assert::{Assertion, Bound, Claim, Figure, Op, Unmatched};
+use oversleep_lab::assert::{Assertion, Bound, Claim, Figure, Op, Unmatched, Value};
 use oversleep_record::assertion::Place;
 
 use crate::names::unknown_words;
@@ -28,6 +28,11 @@ pub fn fail_if(text: &str) -> Result<Assertion, Refusal> {
     let claim = match claim {
         Claim::Figure { bound: None, .. } => {
             return Err(Refusal::usage(format!("'{text}' states no limit; write it like p99>200us")));
+        }
+        Claim::Figure { bound: Some(Bound { value: Value::Baseline(_), .. }), .. } => {
+            return Err(Refusal::usage(format!(
+                "'{text}' needs a base, and there is none here; `oversleep assert new.json --baseline old.json` has one"
+            )));
         }
         Claim::Figure { subject, figure, bound: Some(Bound { op, value }) } => {
             let op = match op {
@@ -94,6 +99,24 @@ fn at(text: &str, place: Option<Place>) -> Result<Assertion, Refusal> {
     }
 }
 
+/// Refuses what only a base could decide: undecided, it would let a build pass where undecided verdicts do.
+///
+/// # Errors
+/// What is missing.
+pub fn stands_alone(assertion: &Assertion) -> Result<(), Refusal> {
+    let why = match &assertion.claim {
+        Claim::Figure { bound: None, .. } => {
+            "states no limit; write it like nanosleep(1ms).p99 < 2ms, or name a result of before with --baseline"
+        }
+        Claim::Figure { bound: Some(Bound { value: Value::Baseline(_), .. }), .. } => {
+            "needs a base; name a result of before with --baseline"
+        }
+        _ => return Ok(()),
+    };
+    let place = assertion.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+    Err(Refusal::usage(format!("{place}'{}' {why}", assertion.text)))
+}
+
 /// The error about a name that matches nothing in a result.
 pub fn unknown(unmatched: &Unmatched) -> Refusal {
     let Unmatched { text, place, what, name, known } = unmatched;
@@ -104,6 +127,9 @@ pub fn unknown(unmatched: &Unmatched) -> Refusal {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_lab::assert::{Observed, Subject};
+    use oversleep_record::Nanos;
+
     use super::*;
 
     fn error(text: &str) -> (String, Vec<String>) {
@@ -137,6 +163,9 @@ mod tests {
             ("nanosleep(1ms).missed < 1ms", "missed is a number or a share", "1ms"),
             ("nanosleep(1ms).p50 < 5%", "p50 is a span of time", "5%"),
             ("late", "write an assertion like", "late"),
+            ("cpu.count > 1", "a fact is compared by = and !=", "cpu.count > 1"),
+            ("cpu.cnt > 1", "write an assertion like", "cpu.cnt > 1"),
+            ("time.sleep(busy)(1xs).p50 < 1ms", "1xs", "1xs"),
         ] {
             let (what, next) = error(text);
             assert!(what.contains(why), "{text}: {what}");
@@ -151,6 +180,28 @@ mod tests {
         }
     }
 
+    /// The names of some waits have parentheses of their own.
+    #[test]
+    fn the_last_parentheses_hold_the_request() {
+        let subject = |text: &str| match parse(text).expect(text).claim {
+            Claim::Figure { subject, .. } => subject,
+            other => panic!("{other:?}"),
+        };
+        let wait = Subject::Wait {
+            runtime: Some("python".to_owned()),
+            name: "time.sleep(busy)".to_owned(),
+            request: Nanos::from_millis(1),
+        };
+        assert_eq!(subject("python:time.sleep(busy)(1ms).p50 < 6ms"), wait);
+        assert_eq!(
+            subject("series(R1/time.sleep(busy)/*).p50 < 6ms"),
+            Subject::Series("R1/time.sleep(busy)/*".to_owned())
+        );
+        // A thread's name may open one that it doesn't close.
+        let named = Observed { program: "app".to_owned(), thread: Some("a(b".to_owned()), ..Observed::default() };
+        assert_eq!(subject("why(app/a(b).p50 < 6ms"), Subject::Why(named));
+    }
+
     #[test]
     fn what_must_not_hold_is_the_contrary_of_an_assertion() {
         for (condition, contrary) in [
@@ -163,6 +214,7 @@ mod tests {
             let claims = (fail_if(condition).expect(condition).claim, parse(contrary).expect(contrary).claim);
             assert_eq!(claims.0, claims.1, "{condition}");
         }
+        assert!(fail_if("why(app).p50 > baseline * 2").is_err(), "there is no baseline");
         assert!(fail_if("often").is_err() && fail_if("p101>1ms").is_err() && fail_if("why(app)").is_err());
     }
 

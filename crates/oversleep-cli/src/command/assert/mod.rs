@@ -172,12 +172,14 @@ impl Assert {
     fn given(&self) -> Result<(Vec<PathBuf>, Vec<Assertion>), Failure> {
         let mut assertions = Vec::new();
         for path in &self.file {
-            let mut text = String::new();
-            let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text));
+            let mut bytes = Vec::new();
+            let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
             let name = path.display();
             if read.map_err(|error| Failure::failed(format!("can't read '{name}': {error}")))? as u64 > FILE_BYTES_MAX {
                 return Err(Failure::failed(format!("'{name}' is longer than 1 MB, so it is no file of assertions")));
             }
+            let text = text_of(bytes)
+                .ok_or_else(|| Failure::failed(format!("can't read '{name}': it is neither UTF-8 nor UTF-16 text")))?;
             assertions.extend(assertions::of_file(&path.display().to_string(), &text)?);
         }
         let mut files = Vec::new();
@@ -194,6 +196,12 @@ impl Assert {
     fn refuse_what_makes_no_sense(&self, files: &[PathBuf], assertions: &[Assertion]) -> Result<(), Failure> {
         let is_in_turns = self.base.is_some() || !self.base_setting.is_empty();
         let measures = files.is_empty() || is_in_turns;
+        let has_base = is_in_turns || self.baseline.is_some();
+        let machine = &self.machine;
+        let names_machine = machine.on.is_some()
+            || machine.like.is_some()
+            || !machine.model.set.is_empty()
+            || machine.model.seed.is_some();
         let stdins = files.iter().filter(|path| Document::at(path) == Document::Stdout).count();
         let usage = |text: &str| Err(Failure::usage(text));
         match () {
@@ -203,6 +211,16 @@ impl Assert {
             () if is_in_turns && !files.is_empty() => {
                 usage("two things that are measured in turns need no result file; leave it out")
             }
+            () if names_machine && self.base.is_some() => {
+                usage("commands run on this machine, so --on, --like, --set and --seed choose nothing; leave them out")
+            }
+            () if names_machine && !files.is_empty() => usage(
+                "--on, --like, --set and --seed choose what is measured, and a result file is measured already; leave them out",
+            ),
+            () if self.max_regression.is_some() && !has_base => usage(
+                "--max-regression is about a base; name one with --baseline, or --base and --new, or --base-setting and \
+                 --new-setting",
+            ),
             () if assertions.is_empty() && self.baseline.is_none() && self.base.is_none() => usage(
                 "there is nothing to assert; write it like 'nanosleep(1ms).p99 < 2ms', name a file with --file, or compare \
                  two programs with --base and --new",
@@ -214,7 +232,8 @@ impl Assert {
                 usage("--baseline needs a result to judge; name one, like new.json")
             }
             () if stdins > 1 => usage("- stands for one result, because standard input can be read only once"),
-            () => Ok(()),
+            () if has_base => Ok(()),
+            () => Ok(assertions.iter().try_for_each(assertions::stands_alone)?),
         }
     }
 
@@ -233,12 +252,16 @@ impl Assert {
         for path in files {
             let new = read(path)?;
             let mut judged = match &base {
-                None => judge_all(&new, assertions)?,
+                None => judge_all(&new, assertions),
                 Some(base) => {
                     let regression = Regression { tolerance: self.tolerance(), across };
-                    against(base, &new, assertions, regression).map_err(|error| assertions::unknown(&error))?
+                    against(base, &new, assertions, regression).map_err(|error| assertions::unknown(&error).into())
                 }
-            };
+            }
+            .map_err(|failure: Failure| match files.len() {
+                1 => failure,
+                _ => Failure::usage(format!("{}: {failure}", path.display())),
+            })?;
             if files.len() > 1 {
                 judged.iter_mut().for_each(|judged| judged.about = format!("{}: {}", path.display(), judged.about));
             }
@@ -248,6 +271,19 @@ impl Assert {
             return Err(Failure::failed("the two results have no series in common that could be compared"));
         }
         Ok(all)
+    }
+}
+
+/// The text of a file of assertions: UTF-8, or UTF-16 with its mark, as PowerShell's `>` writes it.
+fn text_of(bytes: Vec<u8>) -> Option<String> {
+    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
+        String::from_utf16(&units).ok()
+    };
+    match bytes.as_slice() {
+        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
+        _ => String::from_utf8(bytes).ok(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use oversleep_explain::COMMON_REQUEST;
 use oversleep_lab::share::note;
 use oversleep_record::shared::Reliability;
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 use oversleep_system::waits::sets::plain_sleeps;
 use oversleep_system::{Family, waits};
 use serde_json::{Value, json};
@@ -63,6 +63,9 @@ impl Machine {
                 },
             ))
         };
+        // Of a wait that several threads made, the series of all comes last and stays.
+        let mut waits: Vec<&Series> = measured(file, ExperimentId::B5).filter(at_request).collect();
+        waits.sort_by_key(|series| series.label(label::THREAD).is_none());
         Machine {
             name: file.name.clone().unwrap_or_else(|| read_from.to_owned()),
             file: read_from.to_owned(),
@@ -73,7 +76,7 @@ impl Machine {
             is_observed: file.observation.is_some(),
             sentence: head::reliability_in_words(file, &shared),
             request,
-            waits: measured(file, ExperimentId::B5).filter(at_request).filter_map(lateness).collect(),
+            waits: waits.into_iter().filter_map(lateness).collect(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is shown of many results.
 
+use oversleep_record::SeriesKey;
 use oversleep_record::testing::{Sheet, rounds};
 
 use super::*;
@@ -19,6 +20,18 @@ fn machines() -> Vec<Machine> {
         Machine::of(&windows.file, "desk.json"),
         Machine::of(&modelled.wild("B5/select/1ms", 60_000).wild("B5/futex/1ms", 9_000).file, "model.json"),
     ]
+}
+
+#[test]
+fn of_several_threads_all_together_are_shown() {
+    let mut sheet = Sheet::linux().steady("B5/nanosleep/1ms", 60_000).steady("B5/poll/1ms", 90_000);
+    let one = &mut sheet.file.series[1];
+    (one.subject, one.key) = ("nanosleep".to_owned(), SeriesKey::from("B5/nanosleep/1ms/thread=0"));
+    one.labels.set(label::THREAD, "0".to_owned());
+    let p50 = |sheet: &Sheet| Machine::of(&sheet.file, "c.json").waits["nanosleep"].p50_ns;
+    let whole = p50(&sheet);
+    sheet.file.series.reverse();
+    assert_eq!((p50(&sheet), whole < 70_000), (whole, true));
 }
 
 #[test]

@@ -152,14 +152,19 @@ pub fn reliability_in_words(file: &ResultFile, shared: &Shared) -> String {
     if file.completion == Completion::Interrupted {
         parts.push("interrupted".to_owned());
     }
-    parts.push(format!("{} in {} each", counted(shared.series, "series"), counted(shared.rounds_median, "round")));
-    if shared.scarce > 0 {
-        parts.push(format!("{} with too few values for a conclusion", grouped(shared.scarce)));
+    let series = counted(shared.series, "series");
+    if shared.rounds_median == 0 {
+        parts.push(format!("{series} without rounds that could disagree"));
+    } else {
+        parts.push(format!("{series} in {} each", counted(shared.rounds_median, "round")));
+        if shared.scarce > 0 {
+            parts.push(format!("{} with too few values for a conclusion", grouped(shared.scarce)));
+        }
+        parts.push(match shared.unsteady {
+            0 => "no rounds disagree".to_owned(),
+            unsteady => format!("rounds disagree in {}", grouped(unsteady)),
+        });
     }
-    parts.push(match shared.unsteady {
-        0 => "no rounds disagree".to_owned(),
-        unsteady => format!("rounds disagree in {}", grouped(unsteady)),
-    });
     parts.extend(shared.steal_permille.map(|steal| format!("steal {}", share(steal))));
     parts.extend(shared.other_cpu_permille.map(|other| format!("other processes {} of a CPU", share(other))));
     parts.extend(shared.throttled_permille.filter(|&all| all > 0).map(|all| format!("throttled {}", share(all))));

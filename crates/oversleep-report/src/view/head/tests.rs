@@ -148,6 +148,9 @@ fn reliability_names_what_disturbed_and_by_how_much() {
         "reliability limited: 12 series in 4 rounds each, 3 with too few values for a conclusion, rounds disagree in 2, \
          steal 0.7 %, other processes 125 % of a CPU, throttled 4 %."
     );
+    // Files of other programs have no rounds, whatever the number of their values.
+    let foreign = Shared { scarce: 12, rounds_median: 0, other_cpu_permille: None, ..calm };
+    assert_eq!(words(&foreign), "reliability limited: 12 series without rounds that could disagree.");
 }
 
 #[test]
