@@ -116,7 +116,8 @@ fn counted() -> Row {
         .sampling(14)
 }
 
-/// What a shell sees of a job that stops: the first argument is sent to whom the second says, once the program runs.
+/// What a shell sees of a job that stops: the first argument is sent to whom the second says, once the program runs. A shell
+/// whose new child is stopped before it executes anything waits for that (`D`, vfork) and is stopped after it.
 const SHELL: &str = "import os, signal, sys, time
 number = getattr(signal, 'SIG' + sys.argv[1])
 child = os.fork()
@@ -129,7 +130,7 @@ program = int(open('ready').read())
 os.kill({'command': child, 'program': program, 'group': -child}[sys.argv[2]], number)
 status = os.waitpid(child, os.WUNTRACED)[1]
 print(os.WIFSTOPPED(status) and os.WSTOPSIG(status), file=open('f.txt', 'a'))
-while open(f'/proc/{program}/stat').read().rsplit(')')[1].split()[0] not in 'tT':
+while open(f'/proc/{program}/stat').read().rsplit(')')[1].split()[0] not in 'tTD':
     time.sleep(0.02)
 os.kill(-child, signal.SIGCONT)
 while os.WIFSTOPPED(status):
@@ -162,11 +163,11 @@ fn beginnings() -> Row {
         "env --ignore-signal=CHLD,PIPE,XFSZ,XCPU,URG,USR1,TTOU,WINCH,SEGV",
         "env --block-signal=CHLD,PIPE,INT,TERM,USR2,ALRM,WINCH,RTMIN+1 --ignore-signal=CHLD",
         "prlimit --cpu=100",
-        "prlimit --cpu=50:100 --nofile=30:40 --core=0 --stack=4194304",
+        "prlimit --cpu=50:100 --nofile=200:300 --core=0 --stack=4194304",
         "sh -c 'exec \"$@\" <&-' sh",
         "sh -c 'exec \"$@\" >&- 2>&-' sh",
         "sh -c 'exec \"$@\" <&- >&- 2>&-' sh",
-        "sh -c 'exec 7<p.c 9>o.txt; umask 77; cd /; exec \"$@\"' sh",
+        "sh -c 'exec 7<p.c 9>>p.c; umask 77; cd /; exec \"$@\"' sh",
         "nice -n 3",
         "setpriv --no-new-privs --inh-caps=-all --bounding-set=-sys_time",
         "env -i PATH=/usr/bin:/bin",

@@ -177,7 +177,7 @@ os.setgroups([]); os.setgid(65534); os.setuid(65534)
 ";
     let allocates = "all = [bytearray(1 << 20) for _ in range(40)]\n";
     let other =
-        "setpriv --reuid 65534 --regid 65534 --clear-groups python3 -c '[bytearray(1 << 20) for _ in range(40)]'";
+        "setpriv --reuid 65534 --regid 65534 --clear-groups sh -c 'all=$(seq 5000000); test ${#all} -gt 30000000'";
     let run = |command: &str| {
         let script = format!("ulimit -l 8192; exec \"$O\" run -q --lock-memory -- {command}");
         python(&script, &[drops, allocates].concat())
