@@ -71,8 +71,9 @@ fn a_file_of_another_program_is_in_memory_as_it_is_and_as_text() {
     let home = Home::new();
     let times: Vec<String> = (0..200_000).map(|n| format!("{:.16}", 1.000_07_f64.powi(n) * 1e-3)).collect();
     let text = format!(
-        r#"{{"results":[{{"command":"a","mean":1,"stddev":1,"median":1,"times":[{}],"exit_codes":[0]}}]}}"#,
-        times.join(",")
+        r#"{{"results":[{{"command":"a","mean":1,"stddev":1,"median":1,"times":[{}],"exit_codes":[0]}}]{}}}"#,
+        times.join(","),
+        " ".repeat(24_000_000)
     );
     let wide: Vec<u8> = [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let peak = |bytes: &[u8]| {
@@ -91,5 +92,5 @@ fn a_file_of_another_program_is_in_memory_as_it_is_and_as_text() {
     let ((narrow, one), (taken, same)) = (peak(text.as_bytes()), peak(&wide));
     assert_eq!(one.len(), same.len());
     let more = taken.saturating_sub(narrow);
-    assert!(more < wide.len() as u64 * 3 / 2, "{more} bytes more for {} of UTF-16", wide.len());
+    assert!(more < wide.len() as u64 * 13 / 10, "{more} bytes more for {} of UTF-16", wide.len());
 }
