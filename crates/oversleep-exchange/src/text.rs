@@ -15,8 +15,11 @@ impl<'a> Text<'a> {
     /// Decodes bytes. What isn't text becomes U+FFFD.
     pub fn of(bytes: &'a [u8]) -> Text<'a> {
         let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
-            let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
-            Cow::Owned(String::from_utf16_lossy(&units))
+            // Letter by letter, because a log may be large.
+            let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+            let mut text = String::with_capacity(bytes.len() / 2);
+            text.extend(char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)));
+            Cow::Owned(text)
         };
         let text = match bytes {
             [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
@@ -54,12 +57,19 @@ fn is_of_text(first: u8) -> bool {
 
 /// The text with a line feed where a carriage return alone ends a line.
 fn with_line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
-    let is_alone = |(at, _): (usize, &str)| !text[at + 1..].starts_with('\n');
-    if text.match_indices('\r').any(is_alone) {
-        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
-    } else {
-        text
+    let is_alone = |text: &str, at: usize| !text[at + 1..].starts_with('\n');
+    if !text.match_indices('\r').any(|(at, _)| is_alone(&text, at)) {
+        return text;
     }
+    let mut text = text.into_owned();
+    let mut from = 0;
+    while let Some(at) = text[from..].find('\r').map(|at| from + at) {
+        if is_alone(&text, at) {
+            text.replace_range(at..=at, "\n");
+        }
+        from = at + 1;
+    }
+    Cow::Owned(text)
 }
 
 /// Parses a word of a line.

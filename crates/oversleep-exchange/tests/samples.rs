@@ -82,7 +82,7 @@ fn a_file_whose_end_is_missing_says_so() {
     let text = |name: &str| String::from_utf8(bytes(name)).unwrap();
     let before = |name: &str, end: &str| {
         let text = text(name);
-        of(text[..text.find(end).expect(end)].as_bytes())
+        of(&text.as_bytes()[..text.find(end).expect(end)])
     };
     for (name, end, words) in [
         ("cyclictest-hist.txt", "# Total", "its end is missing: the line `# Histogram Overflows`"),

@@ -12,7 +12,7 @@ fn sample(name: &str) -> String {
 }
 
 /// The words of what a command printed, on one line.
-fn said(ended: &super::support::Ended) -> String {
+fn words_of(ended: &super::support::Ended) -> String {
     format!("{}{}", ended.stdout, ended.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -38,10 +38,10 @@ fn what_would_be_ignored_is_refused() {
         (vec!["r.json", "nanosleep(1ms).p99"], "'nanosleep(1ms).p99' states no limit"),
     ] {
         let ended = home.run(["assert"].iter().chain(&args)).with_code(2);
-        assert!(said(&ended).contains(words), "{args:?}: {}", said(&ended));
+        assert!(words_of(&ended).contains(words), "{args:?}: {}", words_of(&ended));
     }
     let ended = home.run(["assert", "r.json", &sample("jhiccup.hlog"), limit]).with_code(2);
-    assert!(said(&ended).contains("jhiccup.hlog: 'nanosleep(1ms).p50 < 1s': unknown wait"), "{}", said(&ended));
+    assert!(words_of(&ended).contains("jhiccup.hlog: 'nanosleep(1ms).p50 < 1s': unknown wait"), "{}", words_of(&ended));
 }
 
 /// A wait that ends later than the next deadline leaves that one little to wait for.
@@ -54,7 +54,7 @@ fn a_wait_that_ends_after_the_next_deadline_is_slower() {
     home.run(slack.iter().chain(&["--count", "400", "--out", "r.json"])).fine();
     let ended = home.run(["assert", "r.json", "nanosleep(300us).p50 < 900us"]).with_code(4);
     let words = "300 deadlines had passed before the wait could be called, and of the calls it is 1.01 ms";
-    assert!(said(&ended).contains(words), "{}", said(&ended));
+    assert!(words_of(&ended).contains(words), "{}", words_of(&ended));
     home.run(["assert", "r.json", "nanosleep(300us).missed < 10%"]).with_code(3);
     home.run(["assert", "r.json", "nanosleep(300us).p50 < 1100us"]).fine();
 }
@@ -67,11 +67,11 @@ fn files_of_assertions_may_be_utf_16() {
         let bytes: Vec<u8> = mark.into_iter().chain(text.encode_utf16().flat_map(unit)).collect();
         fs::write(home.path().join("timing.assert"), bytes).expect("a file");
         let ended = home.run(["assert", "--file", "timing.assert", "r.json"]).with_code(3);
-        assert!(said(&ended).contains("timing.assert:3: nanosleep(1ms).p50 < 1us"), "{}", said(&ended));
+        assert!(words_of(&ended).contains("timing.assert:3: nanosleep(1ms).p50 < 1us"), "{}", words_of(&ended));
     }
     fs::write(home.path().join("timing.assert"), [b'a', 0xff]).expect("a file");
     let ended = home.run(["assert", "--file", "timing.assert", "r.json"]).with_code(1);
-    assert!(said(&ended).contains("it is neither UTF-8 nor UTF-16 text"), "{}", said(&ended));
+    assert!(words_of(&ended).contains("it is neither UTF-8 nor UTF-16 text"), "{}", words_of(&ended));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_baseline_that_does_not_state_its_machine_may_be_from_another() {
     let home = Home::new();
     let wait = ["waits", "clock-nanosleep-abs", "--request", "1ms", "--on", "linux-hz250", "--quiet"];
     home.run(wait.iter().chain(&["--out", "own.json"])).fine();
-    let judged = |new: &str, base: &str| said(&home.run(["assert", new, "--baseline", base]).with_code(4));
+    let judged = |new: &str, base: &str| words_of(&home.run(["assert", new, "--baseline", base]).with_code(4));
     let other = judged("own.json", &sample("cyclictest.json"));
     assert!(other.contains("the baseline is from another machine: platform ("), "{other}");
     let unsure = judged(&sample("cyclictest.json"), &sample("cyclictest-quiet.txt"));
@@ -90,5 +90,9 @@ fn a_baseline_that_does_not_state_its_machine_may_be_from_another() {
 fn the_end_of_a_histogram_is_why_a_percentile_is_unknown() {
     let home = Home::new();
     let ended = home.run(["assert", &sample("cyclictest.json"), "clock-nanosleep-abs(1ms).p99.9 < 1ms"]).with_code(4);
-    assert!(said(&ended).contains("its interval reaches values beyond what the program recorded"), "{}", said(&ended));
+    assert!(
+        words_of(&ended).contains("its interval reaches values beyond what the program recorded"),
+        "{}",
+        words_of(&ended)
+    );
 }
