@@ -186,6 +186,7 @@ mod tests {
             severity: Severity::Note,
             verdict,
             sentence: String::new(),
+            more: Vec::new(),
             explained_ns: None,
             evidence: vec![Evidence { source: source.to_owned(), text: String::new() }],
             advice: Vec::new(),

@@ -1,6 +1,6 @@
 //! The entries of the registries, and the conclusions of checks. Types only: no entry, and no reading of results.
 
-use oversleep_record::finding::{Evidence, Severity, Verdict};
+use oversleep_record::finding::{Evidence, More, Severity, Verdict};
 use oversleep_record::part::Part;
 use oversleep_record::{Conditions, ExperimentId, FactName, Nanos, Os, ResultFile, Series, SeriesKey};
 
@@ -60,6 +60,8 @@ pub struct Conclusion {
     /// This instance with its figures: a headline of about 60 characters, a colon, the rest. For an inconclusive check
     /// the reason, ending with the next step.
     pub sentence: String,
+    /// What it holds for, too.
+    pub more: Vec<More>,
     /// The figures behind it.
     pub evidence: Vec<Evidence>,
     /// Series among these whose median hides two peaks, each in words.
@@ -104,6 +106,7 @@ impl Conclusion {
         Conclusion {
             verdict,
             sentence,
+            more: Vec::new(),
             evidence: Vec::new(),
             two_peaks: Vec::new(),
             severity: None,
@@ -184,6 +187,12 @@ impl Conclusion {
     /// Appends a clause to the sentence.
     pub fn and(mut self, clause: impl AsRef<str>) -> Conclusion {
         self.sentence.push_str(clause.as_ref());
+        self
+    }
+
+    /// Adds what it holds for, too.
+    pub fn and_more(mut self, more: Vec<More>) -> Conclusion {
+        self.more = more;
         self
     }
 

@@ -23,7 +23,7 @@ pub(crate) trait Explained {
     /// The verdict and the sentence of a finding.
     fn says(&self, id: &str) -> (Verdict, String) {
         let finding = self.finding(id);
-        (finding.verdict, finding.sentence)
+        (finding.verdict, finding.whole_sentence())
     }
 
     /// The verdict of a finding.

@@ -60,7 +60,7 @@ fn experiment(id: &str) -> Option<ExperimentId> {
             try_remedies: false,
         };
         let result = lab.run(&nothing, &StopFlag::new(), &mut Silent).ok()?;
-        result.findings.into_iter().find(|finding| finding.id == id).map(|finding| finding.sentence)
+        result.findings.into_iter().find(|finding| finding.id == id).map(|finding| finding.whole_sentence())
     };
     let lacking = |sentence: String| {
         let id = sentence.split_once("--only ")?.1.trim_end_matches('`').to_owned();

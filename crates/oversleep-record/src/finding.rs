@@ -1,5 +1,7 @@
 //! Findings: conclusions from a result, in sentences, with evidence and remedies.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
@@ -119,6 +121,22 @@ pub enum Tried {
     },
 }
 
+/// What a finding holds for besides the example in its sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct More {
+    /// The runtime with its version.
+    pub runtime: String,
+    /// Its waits.
+    pub waits: Vec<String>,
+}
+
+impl fmt::Display for More {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.runtime, self.waits.join(", "))
+    }
+}
+
 /// One finding as it stands for one result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -138,6 +156,9 @@ pub struct Finding {
     pub verdict: Verdict,
     /// This instance, with its figures.
     pub sentence: String,
+    /// What it holds for, too, where the sentence has an example.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<More>,
     /// How much lateness it explains, over all waits that it delayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained_ns: Option<Nanos>,
@@ -147,4 +168,52 @@ pub struct Finding {
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<Advice>,
+}
+
+impl Finding {
+    /// How many waits it holds for besides the example.
+    pub fn more_count(&self) -> usize {
+        self.more.iter().map(|more| more.waits.len()).sum()
+    }
+
+    /// The sentence with everything that it holds for.
+    pub fn whole_sentence(&self) -> String {
+        if self.more.is_empty() {
+            return self.sentence.clone();
+        }
+        let more: Vec<String> = self.more.iter().map(More::to_string).collect();
+        format!("{}; {} more: {}", self.sentence.trim_end_matches('.'), self.more_count(), more.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_sentence_counts_and_names_what_it_holds_for_too() {
+        let more = |runtime: &str, waits: &[&str]| More {
+            runtime: runtime.to_owned(),
+            waits: waits.iter().map(|&wait| wait.to_owned()).collect(),
+        };
+        let mut finding = Finding {
+            id: "OVS-R002".to_owned(),
+            name: "rounds-up".to_owned(),
+            instance: None,
+            summary: String::new(),
+            severity: Severity::Note,
+            verdict: Verdict::Found,
+            sentence: "parkNanos truncates: 300 µs took 15.6 ms.".to_owned(),
+            more: Vec::new(),
+            explained_ns: None,
+            evidence: Vec::new(),
+            advice: Vec::new(),
+        };
+        assert_eq!(finding.whole_sentence(), finding.sentence);
+        finding.more = vec![more("go 1.24", &["Sleep", "After"]), more("node libuv 1, Node 4", &["setTimeout"])];
+        assert_eq!(
+            finding.whole_sentence(),
+            "parkNanos truncates: 300 µs took 15.6 ms; 3 more: go 1.24 (Sleep, After), node libuv 1, Node 4 (setTimeout)"
+        );
+    }
 }

@@ -29,6 +29,38 @@ impl fmt::Display for Reliability {
     }
 }
 
+/// What a shared copy calls those whose names it keeps to itself: `program 2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Alias {
+    /// An observed program.
+    Program,
+    /// One of its threads.
+    Thread,
+    /// Any other task.
+    Task,
+}
+
+impl Alias {
+    /// The alias with that number.
+    pub fn numbered(self, number: usize) -> String {
+        format!("{} {number}", self.noun())
+    }
+
+    /// Whether a name is an alias of this kind.
+    pub fn is(self, name: &str) -> bool {
+        let number = name.strip_prefix(self.noun()).and_then(|rest| rest.strip_prefix(' '));
+        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()) && number.parse::<u16>().is_ok())
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Alias::Program => "program",
+            Alias::Thread => "thread",
+            Alias::Task => "task",
+        }
+    }
+}
+
 /// What was left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -69,4 +101,17 @@ pub struct Shared {
     pub throttled_permille: Option<u64>,
     /// What was left out.
     pub left_out: LeftOut,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alias_is_its_kind_and_a_number() {
+        assert!(Alias::Thread.is(&Alias::Thread.numbered(12)));
+        for name in ["thread", "thread ", "thread 1a", "thread +1", "thread 20261130", "program 1", "my thread 1"] {
+            assert!(!Alias::Thread.is(name), "{name}");
+        }
+    }
 }

@@ -70,6 +70,7 @@ mod tests {
             severity: Severity::Note,
             verdict: Verdict::Found,
             sentence: "so it is".into(),
+            more: Vec::new(),
             explained_ns: None,
             evidence: Vec::new(),
             advice: Vec::new(),

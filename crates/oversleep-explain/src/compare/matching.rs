@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_record::comparison::SeriesComparison;
 use oversleep_record::series::{Pace, Quantity, Unit};
+use oversleep_record::shared::Alias;
 use oversleep_record::{Conditions, Identity as Waits, Labels, Nanos, ResultFile, Series, SeriesKey, label};
 
 use crate::names::plain_sleeps;
 
 /// Replaces the plain sleep of every system in the keys by which groups are found.
 const PLAIN_SLEEP: &str = "plain-sleep";
-
-/// What numbers of a copy for others stand for.
-const ALIASES: [&str; 2] = ["program", "thread"];
 
 /// Groups of series that measured the same thing, by their index among the comparisons.
 #[derive(Debug, Default)]
@@ -112,12 +110,9 @@ impl Groups {
 
 /// Whether nobody knows whose waits these are: a copy for others has numbers instead of most names.
 fn is_anonymous(file: &ResultFile, series: &Series) -> bool {
-    let is_number = |name: &str| {
-        let number = ALIASES.iter().find_map(|kind| name.strip_prefix(kind)?.strip_prefix(' '));
-        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
-    };
+    let is_alias = |name: &str| [Alias::Program, Alias::Thread].iter().any(|alias| alias.is(name));
     let names = Waits::of(series).filter(|_| file.shared.is_some());
-    names.is_some_and(|of| is_number(&of.program) || is_number(&of.thread))
+    names.is_some_and(|of| is_alias(&of.program) || is_alias(&of.thread))
 }
 
 /// Waits that have no names in one of two results, by their index: those that make the same call with the same request, if

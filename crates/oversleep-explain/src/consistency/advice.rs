@@ -123,6 +123,7 @@ mod tests {
             severity: Severity::Cost,
             verdict: Verdict::Found,
             sentence: String::new(),
+            more: Vec::new(),
             explained_ns: None,
             evidence: Vec::new(),
             advice: vec![advice],

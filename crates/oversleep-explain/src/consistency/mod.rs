@@ -317,6 +317,7 @@ mod tests {
             severity: Severity::Cost,
             verdict: Verdict::Found,
             sentence: sentence.into(),
+            more: Vec::new(),
             explained_ns: None,
             evidence: evidence.collect(),
             advice: Vec::new(),

@@ -270,7 +270,7 @@ fn presence(
     let begun = begun(assertion, entry.name.to_owned());
     let found: Vec<_> = findings.iter().filter(|finding| finding.verdict == Found::Found).collect();
     let (verdict, message) = match (found.first(), findings.iter().find(|finding| finding.verdict != Found::NotFound)) {
-        (Some(finding), _) => (Some(true), finding.sentence.clone()),
+        (Some(finding), _) => (Some(true), finding.whole_sentence()),
         (None, Some(open)) => (None, open.sentence.clone()),
         (None, None) => match findings.first() {
             Some(absent) => (Some(false), absent.sentence.clone()),

@@ -11,6 +11,7 @@ use oversleep_record::observed::period::Periods;
 use oversleep_record::observed::wait::{Wait, signed};
 use oversleep_record::observed::wakes::Wakes;
 use oversleep_record::observed::{Blame, Observation, ObservedWaits};
+use oversleep_record::shared::Alias;
 use oversleep_record::split::PartSplit;
 use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{ExperimentId, Identity, ResultFile, Series, SeriesKey};
@@ -18,20 +19,19 @@ use oversleep_system::calls::{Call, is_call};
 
 /// Numbers for names, in the order of first use.
 #[derive(Default)]
-pub(super) struct Aliases(BTreeMap<(&'static str, String), usize>);
+pub(super) struct Aliases(BTreeMap<(Alias, String), usize>);
 
 impl Aliases {
-    fn of(&mut self, kind: &'static str, name: &str) -> String {
+    fn of(&mut self, kind: Alias, name: &str) -> String {
         if let Some(name) = kernel_task(name) {
             return name;
         }
-        let number = name.strip_prefix(kind).and_then(|rest| rest.strip_prefix(' '));
-        if number.is_some_and(|number| number.parse::<u16>().is_ok()) {
+        if kind.is(name) {
             return name.to_owned();
         }
         let next = self.0.keys().filter(|(other, _)| *other == kind).count() + 1;
         let number = *self.0.entry((kind, name.to_owned())).or_insert(next);
-        format!("{kind} {number}")
+        kind.numbered(number)
     }
 }
 
@@ -139,13 +139,13 @@ fn of_wakes(wakes: &Wakes, names: &mut Aliases) -> Wakes {
     let mut shared = wakes.clone();
     for row in &mut shared.idle {
         if !row.program.is_empty() {
-            (row.program, row.tgid) = (names.of("program", &row.program), 0);
+            (row.program, row.tgid) = (names.of(Alias::Program, &row.program), 0);
         }
     }
     for rhythm in &mut shared.rhythms {
-        let kind = if rhythm.thread == rhythm.program { "program" } else { "thread" };
+        let kind = if rhythm.thread == rhythm.program { Alias::Program } else { Alias::Thread };
         rhythm.thread = names.of(kind, &rhythm.thread);
-        (rhythm.program, rhythm.tid) = (names.of("program", &rhythm.program), 0);
+        (rhythm.program, rhythm.tid) = (names.of(Alias::Program, &rhythm.program), 0);
     }
     shared
 }
@@ -153,12 +153,12 @@ fn of_wakes(wakes: &Wakes, names: &mut Aliases) -> Wakes {
 fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {
     let own = Identity::of(series)?;
     let identity = Identity {
-        program: names.of("program", &own.program),
+        program: names.of(Alias::Program, &own.program),
         // A thread named like its program stays named like it.
         thread: if own.thread == own.program {
-            names.of("program", &own.program)
+            names.of(Alias::Program, &own.program)
         } else {
-            names.of("thread", &own.thread)
+            names.of(Alias::Thread, &own.thread)
         },
         call: call(&own.call).unwrap_or_else(|| "unknown".to_owned()),
         timer: own.timer.as_deref().and_then(call),
@@ -181,7 +181,7 @@ fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {
 fn blames(all: &[Blame], names: &mut Aliases) -> Vec<Blame> {
     let shared = |blame: &Blame| match blame.is_task() {
         false => blame.clone(),
-        true => Blame { name: names.of("task", &blame.name), tgid: 0, tid: 0, ..blame.clone() },
+        true => Blame { name: names.of(Alias::Task, &blame.name), tgid: 0, tid: 0, ..blame.clone() },
     };
     all.iter().map(shared).collect()
 }
@@ -189,7 +189,7 @@ fn blames(all: &[Blame], names: &mut Aliases) -> Vec<Blame> {
 fn of_periods(periods: &Periods, names: &mut Aliases) -> Periods {
     let mut shared = Periods { blames: blames(&periods.blames, names), ..periods.clone() };
     for block in shared.blocks.iter_mut().filter(|block| !block.woken_by.is_empty()) {
-        block.woken_by = names.of("task", &block.woken_by);
+        block.woken_by = names.of(Alias::Task, &block.woken_by);
     }
     shared.blocks.iter_mut().filter(|block| !is_call(&block.call)).for_each(|block| block.call.clear());
     shared
@@ -199,7 +199,7 @@ fn interruptions(all: &[Interrupted], names: &mut Aliases) -> Vec<Interrupted> {
     let shared = |one: &Interrupted| {
         let Interruption::Signal { number, sender } = &one.by else { return one.clone() };
         let sender = match sender {
-            Sender::Process { name, .. } => Sender::Process { pid: 0, name: names.of("task", name) },
+            Sender::Process { name, .. } => Sender::Process { pid: 0, name: names.of(Alias::Task, name) },
             Sender::OwnTimer { call: by } => Sender::OwnTimer { call: call(by).unwrap_or_else(|| "timer".to_owned()) },
             Sender::Kernel => Sender::Kernel,
         };
@@ -220,7 +220,7 @@ fn cause(cause: &IrqCause, names: &mut Aliases) -> IrqCause {
         IrqCause::Interrupt { number, ran_ns, .. } => {
             IrqCause::Interrupt { number: *number, name: "a device".to_owned(), ran_ns: *ran_ns }
         }
-        IrqCause::Task { name, .. } => IrqCause::Task { tid: 0, name: names.of("task", name) },
+        IrqCause::Task { name, .. } => IrqCause::Task { tid: 0, name: names.of(Alias::Task, name) },
         IrqCause::Softirq { name, ran_ns } => {
             let is_known = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
             let name = if is_known && name.len() <= 8 { name.clone() } else { "softirq".to_owned() };
@@ -260,14 +260,14 @@ fn of_wait(wait: &Wait, programs: &[String], names: &mut Aliases) -> Wait {
         mark.iter_mut().for_each(moved);
     }
     (shared.tgid, shared.tid) = (0, 0);
-    let kind = if programs.contains(&wait.thread) { "program" } else { "thread" };
+    let kind = if programs.contains(&wait.thread) { Alias::Program } else { Alias::Thread };
     shared.thread = names.of(kind, &wait.thread);
     shared.interruptions = interruptions(&wait.interruptions, names);
     for culprit in &mut shared.culprits {
         if culprit.is_task() {
-            culprit.name = names.of("task", &culprit.name);
+            culprit.name = names.of(Alias::Task, &culprit.name);
         }
-        culprit.process = culprit.process.as_deref().map(|name| names.of("task", name));
+        culprit.process = culprit.process.as_deref().map(|name| names.of(Alias::Task, name));
         (culprit.tid, culprit.tgid) = (0, 0);
         for turn in &mut culprit.turns {
             moved(&mut turn.from_ns);
@@ -311,8 +311,8 @@ mod tests {
             // Who shares a copy leaves it as it is.
             ("task 7", "task 7"),
         ] {
-            assert_eq!(names.of("task", name), shared);
+            assert_eq!(names.of(Alias::Task, name), shared);
         }
-        assert_eq!(names.of("program", "payroll"), "program 1");
+        assert_eq!(names.of(Alias::Program, "payroll"), "program 1");
     }
 }

@@ -21,6 +21,7 @@ pub fn findings(file: &ResultFile) -> Part {
             severity,
             verdict,
             sentence: _,
+            more: _,
             evidence: _,
             advice,
         } = finding;

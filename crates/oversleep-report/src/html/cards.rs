@@ -97,7 +97,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
             m.text(" ");
             m.leaf("span", &[("class", "id")], &finding.id);
         });
-        words(m, &findings::in_words(finding));
+        words(m, finding);
         delays(m, file, finding, &shown.causes);
         let (above, fresh): (Vec<&Advice>, Vec<&Advice>) =
             finding.advice.iter().partition(|advice| shown.advice.contains(&wording(advice)));
@@ -152,17 +152,16 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
     });
 }
 
-/// What was found. What a sentence lists beyond its example is a list of its own, which is collapsed.
-fn words(m: &mut Markup, text: &str) {
-    let Some((example, count, others)) = findings::listed(text).filter(|(.., others)| others.len() > LISTED_OPEN)
-    else {
-        return m.leaf("p", &[], text);
-    };
-    m.leaf("p", &[], &sentence(example));
+/// What was found. What it holds for besides its example is a list of its own, which is collapsed.
+fn words(m: &mut Markup, finding: &Finding) {
+    if finding.more.len() <= LISTED_OPEN {
+        return m.leaf("p", &[], &findings::in_words(finding));
+    }
+    m.leaf("p", &[], &findings::example_in_words(finding));
     m.element("details", &[], |m| {
-        m.leaf("summary", &[], &format!("{count} more like it"));
+        m.leaf("summary", &[], &format!("{} more like it", finding.more_count()));
         m.element("ul", &[("class", "evidence")], |m| {
-            others.iter().for_each(|other| m.element("li", &[], |m| m.with_names(other)));
+            finding.more.iter().for_each(|more| m.element("li", &[], |m| m.with_names(&more.to_string())));
         });
     });
 }
@@ -266,6 +265,9 @@ fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::finding::More;
+    use oversleep_record::testing::Sheet;
+
     use super::*;
 
     #[test]
@@ -283,20 +285,28 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_within_a_finding_is_collapsed() {
-        let written = |text: &str| {
+    fn a_long_list_of_a_finding_is_collapsed() {
+        let written = |more: &[(&str, &[&str])]| {
+            let more = more.iter().map(|(runtime, waits)| More {
+                runtime: (*runtime).to_owned(),
+                waits: waits.iter().map(|&wait| wait.to_owned()).collect(),
+            });
+            let mut finding = Findings::of(&Sheet::linux().file).with(Verdict::NotEnoughData).next().cloned();
+            let finding = finding.as_mut().expect("nothing was measured");
+            (finding.sentence, finding.more) = ("parkNanos truncates: 1 ms".to_owned(), more.collect());
             let mut page = Vec::new();
             let mut m = Markup::to(&mut page);
-            words(&mut m, text);
+            words(&mut m, finding);
             m.finish().expect("memory takes it");
             String::from_utf8(page).expect("it is text")
         };
-        let long = written("parkNanos truncates: 1 ms; 5 more: a (x, y), b, c (x), d (x), e (x), f (z).");
+        let long = written(&[("a", &["x", "y"]), ("b, c", &["x"]), ("d", &["x"]), ("e", &["x"]), ("f", &["z"])]);
         assert!(
-            long.starts_with("<p>ParkNanos truncates: 1\u{a0}ms.</p>\n<details><summary>5 more like it</summary>"),
+            long.starts_with("<p>ParkNanos truncates: 1\u{a0}ms.</p>\n<details><summary>6 more like it</summary>"),
             "{long}"
         );
         assert!(long.contains("<li>a (x, y)</li>\n<li>b, c (x)</li>") && long.contains("<li>f (z)</li>"), "{long}");
-        assert_eq!(written("It truncates; 1 more: a (x)."), "<p>It truncates; 1 more: a (x).</p>\n");
+        assert_eq!(written(&[("a", &["x"])]), "<p>ParkNanos truncates: 1\u{a0}ms; 1 more: a (x).</p>\n");
+        assert_eq!(written(&[]), "<p>ParkNanos truncates: 1\u{a0}ms.</p>\n");
     }
 }

@@ -56,6 +56,10 @@ fn top(m: &mut Markup, view: &View) {
     super::theme(m);
 }
 
+fn lead(m: &mut Markup, sentence: &str) {
+    m.element("p", &[("class", "lead")], |m| m.prose(sentence));
+}
+
 /// What must not be concluded.
 fn warnings(m: &mut Markup, view: &View) {
     for warning in &view.warnings {
@@ -74,12 +78,16 @@ fn body(m: &mut Markup, view: &View) {
             // What changed stands beside what differs.
             m.element("div", &[("class", "concluded")], |m| {
                 m.element("div", &[], |m| {
-                    // Headlines say what differs most.
-                    let most = view.most.iter().filter(|_| view.headlines.is_empty());
-                    for sentence in most.chain(&view.summary) {
-                        m.element("p", &[("class", "lead")], |m| m.prose(sentence));
-                    }
+                    // Headlines say what differs most. What limits the conclusion stands directly below it.
+                    let has_headlines = !view.headlines.is_empty();
+                    let most: Vec<&String> = view.most.iter().filter(|_| !has_headlines).collect();
+                    // The first sentences hold each result against the base.
+                    let against =
+                        if has_headlines || !most.is_empty() { 0 } else { view.results.len().saturating_sub(1) };
+                    let (first, rest) = view.summary.split_at(against.min(view.summary.len()));
+                    most.into_iter().chain(first).for_each(|sentence| lead(m, sentence));
                     warnings(m, view);
+                    rest.iter().for_each(|sentence| lead(m, sentence));
                 });
                 facts.iter().for_each(|section| drawn(m, section));
             });

@@ -39,7 +39,7 @@ figcaption{border-top:0}";
 
 const RULES: &str = "\
 *{box-sizing:border-box}
-html{scroll-behavior:smooth;scroll-padding-top:4rem;-webkit-text-size-adjust:100%}
+html{scroll-behavior:smooth;scroll-padding-top:7rem;-webkit-text-size-adjust:100%}
 @media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
 :root{--page:1.9rem;--section:1.5rem;--part:1.125rem;--body:1rem;--note:.9rem;--small:.8125rem}
 body{margin:0;background:var(--ovs-paper);color:var(--ovs-ink);font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}
@@ -63,8 +63,9 @@ header .warning{color:var(--ovs-warn);font-weight:600}
 .bar{position:sticky;top:0;z-index:1;background:var(--ovs-paper);border-bottom:1px solid var(--ovs-grid);font-size:var(--note)}
 .bar .wide{display:flex;flex-wrap:wrap;align-items:center;gap:0 1rem}
 .mark{color:var(--ovs-warn);padding:.3rem 0;overflow-wrap:anywhere}
-.bar ul{list-style:none;display:flex;gap:0 1.1rem;margin:0;padding:0;overflow-x:auto;white-space:nowrap;flex:1 1 11rem;min-width:0;scrollbar-width:thin}
+.bar ul{list-style:none;display:flex;gap:0 1.1rem;margin:0;padding:0;overflow-x:auto;white-space:nowrap;flex:1 1 11rem;min-width:0;scrollbar-width:thin;padding-right:2.5rem;mask-image:linear-gradient(270deg,transparent,#000 2.5rem)}
 .bar a{display:block;padding:.5rem 0}
+@media (min-width:64rem){.bar ul{flex-wrap:wrap;overflow:visible;padding:.2rem 0;mask-image:none}.bar a{padding:.25rem 0}}
 .headlines{list-style:none;display:flex;flex-wrap:wrap;gap:1rem;margin:.8rem 0 1.2rem;padding:0}
 .headlines li{flex:1 1 13rem;min-width:0;max-width:34rem;border:1px solid var(--ovs-grid);border-top:4px solid var(--ovs-axis);border-radius:8px;padding:.7rem 1rem .8rem;display:grid;align-content:start;gap:.15rem}
 .headlines .cost{flex:2 1 20rem;max-width:48rem;border-top-color:var(--ovs-warn)}
@@ -109,7 +110,7 @@ figcaption{padding:.5rem 1rem .7rem;font-size:var(--note);color:var(--ovs-soft);
 .alone{margin-top:.6rem}
 @media (min-width:60rem){.concluded:has(> section){display:grid;grid-template-columns:minmax(0,3fr) minmax(0,2fr);gap:2rem;align-items:start}.concluded h2{margin-top:.2rem}}
 .scroll{overflow-x:auto;max-width:100%}
-.scroll,.bar ul{background:linear-gradient(90deg,var(--ovs-paper) 40%,transparent) 0 0/2.5rem 100%,linear-gradient(270deg,var(--ovs-paper) 40%,transparent) 100% 0/2.5rem 100%,linear-gradient(90deg,var(--ovs-axis),transparent) 0 0/.7rem 100%,linear-gradient(270deg,var(--ovs-axis),transparent) 100% 0/.7rem 100%;background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
+.scroll{background:linear-gradient(90deg,var(--ovs-paper) 40%,transparent) 0 0/2.5rem 100%,linear-gradient(270deg,var(--ovs-paper) 40%,transparent) 100% 0/2.5rem 100%,linear-gradient(90deg,var(--ovs-axis),transparent) 0 0/.7rem 100%,linear-gradient(270deg,var(--ovs-axis),transparent) 100% 0/.7rem 100%;background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
 .tables{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:flex-start}
 .tables>.scroll,.tables>details{min-width:0;max-width:100%}
 .tables>.legend{flex-basis:100%}

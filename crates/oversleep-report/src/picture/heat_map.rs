@@ -34,6 +34,29 @@ impl Cells {
 /// A name with a value for each column, or none if it is a heading.
 pub type Row = (String, Vec<Option<f64>>);
 
+/// The most room for names beside a map.
+const NAMES_MAX: f64 = 330.0;
+
+/// Headings with the rows below them.
+#[derive(Default)]
+struct Group<'a> {
+    headings: Vec<&'a str>,
+    rows: Vec<Alike<'a>>,
+}
+
+/// Waits whose cells read alike, and the values of the first.
+struct Alike<'a> {
+    names: Vec<&'a str>,
+    read: Vec<Option<String>>,
+    values: &'a [Option<f64>],
+}
+
+impl PartialEq for Alike<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.names, &self.read) == (&other.names, &other.read)
+    }
+}
+
 /// Median lateness of waits (rows) by request (columns).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatMap {
@@ -63,7 +86,7 @@ impl HeatMap {
         let (low, high) = self.range.unwrap_or(own);
         let rows = self.rows_of_form();
         let waits = rows.iter().filter(|row| !row.1.is_empty());
-        let names = Names::new(&self.frame, waits.map(|row| text::width_px(&row.0, 12.0)), (14.0, 0.0, 330.0));
+        let names = Names::new(&self.frame, waits.map(|row| text::width_px(&row.0, 12.0)), (14.0, 0.0, NAMES_MAX));
         let room = self.frame.width() - self.frame.margin() - names.left;
         // Where the columns don't fit side by side, the map goes on beneath itself.
         let across = ((room / CELL_MIN) as usize).clamp(1, self.columns.len());
@@ -110,31 +133,51 @@ impl HeatMap {
         (0..self.columns.len()).map(|i| values.get(i).copied().flatten().filter(|v| v.is_finite()))
     }
 
-    /// The rows; on a phone those below a heading that read alike are one.
+    /// The rows. On a phone, and where there are headings, those below a heading that read alike are one, and so are
+    /// headings with the same rows.
     fn rows_of_form(&self) -> Vec<Row> {
-        if !self.frame.is_narrow() {
+        let has_headings = self.rows.iter().any(|row| row.1.is_empty());
+        if !self.frame.is_narrow() && !has_headings {
             return self.rows.clone();
         }
-        let read = |values: &[Option<f64>]| -> Vec<Option<String>> {
-            self.values(values).map(|value| value.map(|value| self.cells.text(value))).collect()
-        };
-        let mut rows: Vec<(Vec<&str>, &[Option<f64>])> = Vec::new();
-        let mut below = 0;
+        let mut groups: Vec<Group> = Vec::new();
         for (label, values) in &self.rows {
-            let is_alike = |row: &&mut (Vec<&str>, &[Option<f64>])| read(row.1) == read(values);
-            match rows[below..].iter_mut().find(is_alike).filter(|_| !values.is_empty()) {
-                Some((names, _)) => names.push(label),
-                None => rows.push((vec![label], values)),
+            if values.is_empty() || groups.is_empty() {
+                groups.push(Group::default());
             }
-            if values.is_empty() {
-                below = rows.len();
+            let group = groups.len() - 1;
+            match values.is_empty() {
+                true => groups[group].headings.push(label),
+                false => self.add(&mut groups[group].rows, label, values),
             }
         }
-        let room = self.frame.width() - 2.0 * self.frame.margin();
-        let named = |(names, values): (Vec<&str>, &[Option<f64>])| {
-            (text::alike(&names, 12.0, room, 1).join(" "), values.to_vec())
-        };
-        rows.into_iter().map(named).collect()
+        let mut merged: Vec<Group> = Vec::new();
+        for group in groups {
+            match merged.iter_mut().find(|other| !group.headings.is_empty() && other.rows == group.rows) {
+                Some(other) => other.headings.extend(group.headings),
+                None => merged.push(group),
+            }
+        }
+        let across = self.frame.width() - 2.0 * self.frame.margin();
+        let room = if self.frame.is_narrow() { across } else { NAMES_MAX - 14.0 };
+        let one = |names: &[&str], size, room| text::alike(names, size, room, 1).join(" ");
+        let mut rows = Vec::new();
+        for group in merged {
+            if !group.headings.is_empty() {
+                rows.push((one(&group.headings, 13.3, across), Vec::new()));
+            }
+            rows.extend(group.rows.into_iter().map(|row| (one(&row.names, 12.0, room), row.values.to_vec())));
+        }
+        rows
+    }
+
+    /// Adds a wait to the row that reads alike, or as a row of its own.
+    fn add<'a>(&self, rows: &mut Vec<Alike<'a>>, name: &'a str, values: &'a [Option<f64>]) {
+        let read: Vec<_> = self.values(values).map(|value| value.map(|value| self.cells.text(value))).collect();
+        match rows.iter_mut().find(|row| row.read == read) {
+            Some(row) => row.names.push(name),
+            None => rows.push(Alike { names: vec![name], read, values }),
+        }
     }
 
     fn words(&self) -> Words {
@@ -244,6 +287,22 @@ mod tests {
         well_formed(&phone);
         assert!(phone.contains(">sleep, select, poll<") && phone.matches("+15.6\u{a0}ms<").count() == 1, "{phone}");
         assert_eq!(all.svg().matches("+15.6\u{a0}ms</text>").count(), 3);
+    }
+
+    #[test]
+    fn below_headings_rows_that_read_alike_are_one_at_any_width_and_so_are_runtimes() {
+        let java = |version| {
+            let rows = ["sleep", "park"].map(|name| (name, vec![Some(15_600.0), Some(14_600.0)]));
+            [(version, vec![])].into_iter().chain(rows).chain([("spin", vec![Some(1.0), None])])
+        };
+        let other = [("go", vec![]), ("spin", vec![Some(1.0), None])];
+        let svg = map(java("java 21").chain(java("java 17")).chain(other).collect()).svg();
+        well_formed(&svg);
+        for words in [">java 21, java 17<", ">sleep, park<", ">go<"] {
+            assert_eq!(svg.matches(words).count(), 1, "{words} {svg}");
+        }
+        assert_eq!(svg.matches(">+15.6\u{a0}ms</text>").count(), 1, "{svg}");
+        assert!(svg.contains("java 17: park, 300 µs: +15.6\u{a0}ms"), "each in words: {svg}");
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub(super) fn line(page: &mut Page, finding: &Finding, said: &str) {
 /// Notes in a line each, the last of many by name only.
 fn notes(page: &mut Page, found: &[&Finding]) {
     let (whole, named) = if found.len() > NOTES_MAX + 1 { found.split_at(NOTES_MAX) } else { (found, &[][..]) };
-    whole.iter().for_each(|finding| line(page, finding, &finding.sentence));
+    whole.iter().for_each(|finding| line(page, finding, &finding.whole_sentence()));
     if !named.is_empty() {
         let names: Vec<&str> = named.iter().map(|finding| finding.name.as_str()).collect();
         page.prose(&format!("Also: {}", names.join(", ")), 2, Tone::Soft);
@@ -92,7 +92,7 @@ fn by_cure(page: &mut Page, found: &[&Finding]) {
     let cure_of = |finding: &Finding| cure(finding).map(|advice| (advice.remedy.clone(), advice.sentence.clone()));
     for remedy in distinct(found.iter().map(|finding| cure_of(finding))) {
         let group: Vec<&Finding> = found.iter().copied().filter(|finding| cure_of(finding) == remedy).collect();
-        group.iter().for_each(|finding| line(page, finding, &finding.sentence));
+        group.iter().for_each(|finding| line(page, finding, &finding.whole_sentence()));
         let Some(advice) = group.first().and_then(|finding| cure(finding)) else { continue };
         let what = capitalised(first_clause(&advice.sentence));
         match findings::gain(&advice.tried).filter(|_| helped(advice)) {

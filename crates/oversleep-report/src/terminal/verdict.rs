@@ -118,7 +118,7 @@ pub(super) fn brief(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
         for note in notes {
             let who = note.finding.instance.as_ref().zip(verdict::share(file, note));
             let said = who.map(|(who, share)| format!("{who}, {share}"));
-            super::findings::line(page, &note.finding, said.as_ref().unwrap_or(&note.finding.sentence));
+            super::findings::line(page, &note.finding, &said.unwrap_or_else(|| note.finding.whole_sentence()));
         }
     }
     for section in sections::all(file) {

@@ -14,9 +14,18 @@ pub struct Findings {
 
 /// What was found, as a sentence. That about waits of a program begins with its name, which keeps its case.
 pub fn in_words(finding: &Finding) -> String {
+    as_sentence(finding, &finding.whole_sentence())
+}
+
+/// The same without what it holds for besides its example.
+pub fn example_in_words(finding: &Finding) -> String {
+    as_sentence(finding, &finding.sentence)
+}
+
+fn as_sentence(finding: &Finding, words: &str) -> String {
     match finding.explained_ns {
-        Some(_) => format!("{}.", finding.sentence.trim_end_matches('.')),
-        None => sentence(&finding.sentence),
+        Some(_) => format!("{}.", words.trim_end_matches('.')),
+        None => sentence(words),
     }
 }
 
@@ -26,19 +35,6 @@ pub fn inconclusive(file: &ResultFile) -> &'static str {
         true => "Inconclusive, because the recording shows too little",
         false => "Inconclusive, because there is too little data",
     }
-}
-
-/// A sentence with an example and a list of others: the example, how many more there are, and each runtime or wait of the
-/// list. `parkNanos truncates; 2 more: go (Sleep, After), node (setTimeout)` has two others.
-pub fn listed(text: &str) -> Option<(&str, &str, Vec<&str>)> {
-    let (before, list) = text.split_once(" more: ")?;
-    let (example, count) = before.rsplit_once("; ")?;
-    if count.is_empty() || !count.chars().all(|letter| letter.is_ascii_digit()) {
-        return None;
-    }
-    // Names have commas, too, and each ends with its waits in brackets.
-    let all = list.trim_end_matches('.').split_inclusive("), ").map(|one| one.trim_end_matches(", ")).collect();
-    Some((example, count, all))
 }
 
 /// `timer-slack` within a sentence: `real-time policy`, `dedicated CPUs`.
@@ -203,15 +199,6 @@ mod tests {
     use oversleep_record::testing::Sheet;
 
     use super::*;
-
-    #[test]
-    fn a_list_in_a_sentence_ends_each_entry_outside_brackets() {
-        let found =
-            listed("parkNanos truncates: 300 µs took 15.6 ms; 3 more: go (Sleep, After), node libuv 1, Node 4 (a).");
-        let others = vec!["go (Sleep, After)", "node libuv 1, Node 4 (a)"];
-        assert_eq!(found, Some(("parkNanos truncates: 300 µs took 15.6 ms", "3", others)));
-        assert_eq!(listed("it took 2 ms; no more: a, b"), None);
-    }
 
     #[test]
     fn outcomes_read_as_sentences() {

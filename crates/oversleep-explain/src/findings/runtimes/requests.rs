@@ -1,5 +1,6 @@
 //! How runtimes round requests: the rule of each wait, early ends, and the meaning of zero.
 
+use oversleep_record::finding::More;
 use oversleep_record::series::Pace;
 use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Nanos, ResultFile, Series};
@@ -81,10 +82,8 @@ pub(super) fn of_rule(file: &ResultFile, rules: &[Rule]) -> Checked {
         let requested = same.requested_ns.filter(|_| same.pace != Some(Pace::Periodic))?;
         Some(format!("; {} for the same request took {}", wait.name, requested + p50(same)))
     });
-    let others = found.len() - 1;
-    let more = if others == 0 { String::new() } else { format!("; {} more: {}", others, names(&found[1..])) };
-    let sentence = format!("{} {}{figure}{}{more}", named(first), ruling.rule, cure.unwrap_or_default());
-    let conclusion = Conclusion::found(sentence);
+    let sentence = format!("{} {}{figure}{}", named(first), ruling.rule, cure.unwrap_or_default());
+    let conclusion = Conclusion::found(sentence).and_more(more(&found[1..]));
     Ok(found
         .iter()
         .filter_map(|(wait, ruling)| clearest(wait, ruling.rule))
@@ -143,21 +142,18 @@ pub(super) fn ticks(file: &ResultFile) -> Checked {
     Ok(found.iter().take(12).fold(conclusion, |all, (_, series)| all.rests_on(&series.key, summary(series))))
 }
 
-/// Names of waits, with each runtime named once.
-fn names(found: &[&(RuntimeWait<'_>, Ruling)]) -> String {
-    let mut by_runtime: Vec<(String, Vec<&str>)> = Vec::new();
+/// Waits by runtime.
+fn more(found: &[&(RuntimeWait<'_>, Ruling)]) -> Vec<More> {
+    let mut all: Vec<More> = Vec::new();
     for (wait, _) in found {
         let runtime = wait.runtime.to_string();
-        match by_runtime.iter_mut().find(|(known, _)| *known == runtime) {
-            Some((_, names)) => names.push(wait.name),
-            None => by_runtime.push((runtime, vec![wait.name])),
+        let name = wait.name.to_owned();
+        match all.iter_mut().find(|more| more.runtime == runtime) {
+            Some(more) => more.waits.push(name),
+            None => all.push(More { runtime, waits: vec![name] }),
         }
     }
-    by_runtime
-        .into_iter()
-        .map(|(runtime, names)| format!("{runtime} ({})", names.join(", ")))
-        .collect::<Vec<_>>()
-        .join(", ")
+    all
 }
 
 pub(super) fn early(file: &ResultFile) -> Checked {
@@ -167,9 +163,8 @@ pub(super) fn early(file: &ResultFile) -> Checked {
         return Ok(Conclusion::absent(format!("none of {} ended early often", counted(all.len(), "wait"))));
     };
     let (share, earliest) = (percent(ruling.early_share), Nanos(-ruling.earliest.0));
-    let more = if found.len() == 1 { String::new() } else { format!("; also {}", names(&found[1..])) };
-    let sentence = format!("{} ends early: {share} of {} waits, by up to {earliest}{more}", named(first), ruling.count);
-    Ok(Conclusion::found(sentence))
+    let sentence = format!("{} ends early: {share} of {} waits, by up to {earliest}", named(first), ruling.count);
+    Ok(Conclusion::found(sentence).and_more(more(&found[1..])))
 }
 
 pub(super) fn zero(file: &ResultFile) -> Checked {

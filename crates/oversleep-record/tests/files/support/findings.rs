@@ -1,6 +1,6 @@
 //! Findings with every verdict, severity and kind of advice.
 
-use oversleep_record::finding::{Advice, Evidence, Finding, Severity, Tried, Verdict};
+use oversleep_record::finding::{Advice, Evidence, Finding, More, Severity, Tried, Verdict};
 use oversleep_record::{FactName, Nanos};
 
 pub fn findings() -> Vec<Finding> {
@@ -32,6 +32,7 @@ pub fn findings() -> Vec<Finding> {
         severity,
         verdict,
         sentence: "50 of the 66 µs by which nanosleep of 1 ms is late are timer slack.".to_owned(),
+        more: Vec::new(),
         explained_ns: None,
         evidence: vec![Evidence { source: FactName::TimerSlack.into(), text: "50 µs".to_owned() }],
         advice,
@@ -46,7 +47,11 @@ pub fn findings() -> Vec<Finding> {
         finding(Severity::Cost, Verdict::Found, every_advice),
         finding(Severity::Fault, Verdict::NotFound, Vec::new()),
         finding(Severity::Note, Verdict::NotEnoughData, Vec::new()),
-        Finding { evidence: Vec::new(), ..finding(Severity::Note, Verdict::TooDisturbed, Vec::new()) },
+        Finding {
+            more: vec![More { runtime: "go 1.23".to_owned(), waits: vec!["time.Sleep".to_owned()] }],
+            evidence: Vec::new(),
+            ..finding(Severity::Note, Verdict::TooDisturbed, Vec::new())
+        },
         Finding {
             instance: Some("burst".to_owned()),
             explained_ns: Some(Nanos(145_000_000)),

@@ -51,6 +51,7 @@ pub fn schema_dir() -> PathBuf {
 pub fn of_v2(mut result: ResultFile) -> ResultFile {
     (result.observation, result.imported) = (None, None);
     result.findings.retain(|finding| finding.instance.is_none());
+    result.findings.iter_mut().for_each(|finding| finding.more.clear());
     result.series.retain(|series| series.observed.is_none() && series.quantity != Quantity::Period);
     result.series.iter_mut().for_each(|series| (series.settled, series.company) = (None, None));
     for round in result.series.iter_mut().flat_map(|series| &mut series.rounds) {

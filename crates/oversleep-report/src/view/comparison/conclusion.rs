@@ -223,10 +223,12 @@ pub(super) fn headlines(comparison: &Comparison) -> Vec<Headline> {
     };
     let most = one_of_each(differing(comparison, 1)).filter_map(|(ratio, series)| {
         let (before, after) = medians(series, 1)?;
+        let quantity = word(&series.quantity).replace('_', " ");
         Some(Headline {
-            what: format!("{} of {}", word(&series.quantity).replace('_', " "), machines::in_words(series)),
+            what: format!("{quantity} of {}", machines::in_words(series)),
             figure: format!("{before} → {after}"),
-            of: of_base(ratio),
+            // Boxes of different quantities stand side by side.
+            of: format!("{} {quantity}", of_base(ratio)),
         })
     });
     [count].into_iter().chain(most.take(HEADLINES_MAX)).collect()

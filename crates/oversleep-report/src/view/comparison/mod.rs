@@ -13,7 +13,7 @@ mod series;
 mod sketch;
 
 use oversleep_explain::compare::fastest_on_all;
-use oversleep_record::comparison::{Compared, Comparison, FactDifference};
+use oversleep_record::comparison::{Caveat, CaveatKind, Compared, Comparison, FactDifference};
 
 use super::head::{fact_text, mark};
 use super::overview::Headline;
@@ -145,9 +145,14 @@ fn by_kind(common: Option<Picture>, sketches: &[Sketch]) -> Vec<Vec<Picture>> {
     rows
 }
 
-/// What must not be concluded, each sentence once with the results that it concerns.
+/// What must not be concluded, each sentence once with the results that it concerns. What makes the results differ comes
+/// before what limits each of them.
 fn warnings(comparison: &Comparison) -> Vec<String> {
-    let sentences = distinct(comparison.caveats.iter().map(|caveat| caveat.sentence.as_str()));
+    let differs = |caveat: &&Caveat| {
+        matches!(caveat.kind, CaveatKind::OtherClock | CaveatKind::OtherFollower | CaveatKind::OtherCpus)
+    };
+    let (between, of_one): (Vec<_>, Vec<_>) = comparison.caveats.iter().partition(differs);
+    let sentences = distinct(between.into_iter().chain(of_one).map(|caveat| caveat.sentence.as_str()));
     let about = |sentence: &str| {
         let of_sentence = comparison.caveats.iter().filter(|caveat| caveat.sentence == sentence);
         of_sentence.map(|caveat| letter(caveat.result)).collect::<Vec<_>>().join(", ")

@@ -291,3 +291,15 @@ fn plain_sleeps_of_two_systems_are_held_against_each_other() {
     assert_eq!(rows(&view, "lateness"), ["B5/nanosleep/1ms / sleep|66 µs|14.6 ms|221|66 µs|14.6 ms|221|differs"]);
     assert_eq!(rows(&view, "machines"), ["A |66 µs", "B |14.6 ms"]);
 }
+
+#[test]
+fn what_makes_results_differ_is_warned_of_before_what_limits_each() {
+    let sheet = |late| Sheet::linux().steady("B5/nanosleep/1ms", late).file;
+    let results = [sheet(66_000), sheet(16_000)];
+    let mut compared = oversleep_explain::compare::compare(&results, head::machine);
+    compared.caveats = [(CaveatKind::Quick, "few values"), (CaveatKind::OtherCpus, "other CPUs")]
+        .map(|(kind, sentence)| Caveat { result: 1, kind, sentence: sentence.to_owned() })
+        .to_vec();
+    let view = view(&compared, &Sketch::of_all(&results), &[], false);
+    assert_eq!(view.warnings, ["B: other CPUs.", "B: few values."]);
+}

@@ -23,10 +23,7 @@ fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
     let owners = distinct(all.iter().map(Row::owner));
     let lateness = |row: &Row, request| Some(us(row.at(file, request)?.distribution.p50()?));
     let every = all.iter().flat_map(|row| requests.iter().filter_map(|&request| lateness(row, request)));
-    let range = every.filter(|late| *late > 0.0).fold(None, |range: Option<(f64, f64)>, late| {
-        let (low, high) = range.unwrap_or((late, late));
-        Some((low.min(late), high.max(late)))
-    });
+    let range = colours(every.filter(|late| *late > 0.0).collect());
     let lines = |owner: &String| -> Vec<(String, Vec<Option<f64>>)> {
         let mine = all.iter().filter(|row| row.owner() == *owner);
         mine.map(|row| (row.name().to_owned(), requests.iter().map(|&request| lateness(row, request)).collect()))
@@ -57,6 +54,14 @@ fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
         })
     };
     owners.iter().filter_map(of_owner).collect()
+}
+
+/// The range of the colours. A timer of a minute would leave one colour for all others, so the darkest stands for whatever
+/// is beyond ten times of what nine cells of ten show.
+fn colours(mut lates: Vec<f64>) -> Option<(f64, f64)> {
+    lates.sort_by(f64::total_cmp);
+    let (low, high) = (*lates.first()?, *lates.last()?);
+    Some((low, high.min(10.0 * lates[(lates.len() - 1) * 9 / 10])))
 }
 
 /// One staircase for each rule of a runtime, or of many runtimes one for each rule: waits of the same rule look alike, so
@@ -100,4 +105,18 @@ fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
         drawings.push(Drawing::new(heading, "", svg).of(&format!("{} {}", wait.runtime, wait.name)));
     }
     drawings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_of_a_minute_leaves_colours_for_the_others() {
+        let mut lates = vec![15_600.0; 18];
+        lates.extend([200.0, 60e6]);
+        assert_eq!(colours(lates), Some((200.0, 156_000.0)));
+        assert_eq!(colours(vec![900.0, 200.0, 500.0]), Some((200.0, 900.0)), "without one, they are the values'");
+        assert_eq!(colours(Vec::new()), None);
+    }
 }
