@@ -58,6 +58,11 @@ impl std::str::FromStr for Selection {
 }
 
 impl Selection {
+    /// Whether it depends on how late a wait is.
+    pub fn is_by_lateness(&self) -> bool {
+        self.0.iter().any(|term| matches!(term, Term::LaterThan(_) | Term::AtMost(_)))
+    }
+
     /// Whether a wait of that program is selected.
     pub fn has(&self, wait: &Wait, program: &str) -> bool {
         self.0.iter().all(|term| match term {

@@ -38,11 +38,12 @@ impl std::fmt::Debug for Session<'_> {
 impl<'a> Session<'a> {
     /// A session before its first event.
     pub fn new(arch: Arch, names: Names, only: Option<Selection>, want_ns: Option<u64>) -> Session<'a> {
+        let only = only.unwrap_or_default();
         Session {
             machine: Machine::new(arch),
-            builder: Builder::new(),
+            builder: if only.is_by_lateness() { Builder::without_loops() } else { Builder::new() },
             names,
-            only: only.unwrap_or_default(),
+            only,
             want_ns,
             trace: None,
         }
@@ -94,7 +95,7 @@ impl<'a> Session<'a> {
             }
             let program = self.names.program(&self.machine, &wait);
             if !self.only.has(&wait, program) {
-                self.builder.leave_out();
+                self.builder.leave_out(&wait);
                 continue;
             }
             self.builder.add(&wait, program);

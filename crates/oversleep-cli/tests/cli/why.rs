@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use oversleep_record::finding::Verdict;
+
 use super::support::Home;
 
 fn recording() -> String {
@@ -165,6 +167,79 @@ fn a_recording_of_the_scheduler_alone_says_what_it_shows() {
             assert!(!shown.contains(not), "{not}: {shown}");
         }
     }
+}
+
+/// Without a tracepoint, a recording has no cause that the whole one hasn't, but those of what isn't seen; its verdict is
+/// the same as far as it shows who ran; and what it lacks is undecided.
+#[test]
+fn a_recording_without_a_tracepoint_has_no_further_cause() {
+    let home = Home::new();
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oversleep-recordings/tests/recorded/waits.6.dat");
+    let whole = std::fs::read(path).unwrap();
+    let causes = |bytes: &[u8]| {
+        std::fs::write(home.path().join("some.dat"), bytes).unwrap();
+        let file = home.run(["why", "some.dat", "--json"]).fine().result();
+        let found = file.findings.into_iter().filter(|of| of.verdict == Verdict::Found);
+        let of_unseen = ["late-by-unseen-timer", "waits-not-split", "loop-drifts"];
+        let named = found.filter(|of| !of_unseen.contains(&&*of.name));
+        named.map(|of| (of.name, of.instance)).collect::<Vec<_>>()
+    };
+    let of_whole = causes(&whole);
+    for (lacks, cause) in [
+        ("sched_waking", "late-by-stop"),
+        ("sched_wakeup", "late-by-run-queue"),
+        ("sched_process_fork", "held-up-by-quota"),
+        ("hrtimer_start", "late-by-slack"),
+        ("hrtimer_expire_entry", "late-by-slack"),
+        ("hrtimer_expire_exit", "late-by-stop"),
+        ("local_timer_entry", "late-by-shared-interrupt"),
+        ("local_timer_exit", "held-up-by-page-faults"),
+        ("softirq_entry", "held-up-by-quota"),
+        ("softirq_exit", "held-up-by-quota"),
+        ("cpu_idle", "held-up-by-page-faults"),
+        ("sys_enter", "late-calls"),
+        ("sys_exit", "late-calls"),
+    ] {
+        let mut bytes = whole.clone();
+        let name = format!("name: {lacks}\n");
+        let place = bytes.windows(name.len()).position(|window| window == name.as_bytes()).unwrap();
+        bytes[place + 6] = b'?';
+        let found = causes(&bytes);
+        let further: Vec<_> = found.iter().filter(|cause| !of_whole.contains(cause)).collect();
+        assert!(further.is_empty(), "without {lacks}: {further:?}");
+        assert_eq!(found.first() == of_whole.first(), lacks != "sched_wakeup", "without {lacks}: {found:?}");
+        home.run(["assert", "some.dat", &format!("cause({cause}) absent")]).with_code(4);
+        let shown = home.run(["why", "some.dat", "--full"]).fine().stdout;
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lacks_own_timers =
+            ["sched_waking", "hrtimer_expire_entry", "hrtimer_expire_exit", "sys_enter", "sys_exit"].contains(&lacks);
+        assert_eq!(shown.contains("Waits for timers that a program sets itself"), lacks_own_timers, "{lacks}: {shown}");
+        assert_eq!(
+            shown.contains("only waits are seen that request milliseconds"),
+            lacks == "hrtimer_start",
+            "{lacks}"
+        );
+    }
+}
+
+/// A selection by lateness leaves out what a loop does in between.
+#[test]
+fn waits_that_are_late_alone_tell_no_loop() {
+    let home = Home::new();
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oversleep-recordings/tests/recorded/waits.6.dat");
+    let path = path.display().to_string();
+    let is_of_loops = |name: &str| name.starts_with("held-up-by-") || name == "loop-drifts";
+    let verdicts = |only: &[&str]| {
+        let file = home.run([&["why", &path, "--json"], only].concat()).fine().result();
+        let of_loops = file.findings.into_iter().filter(|of| is_of_loops(&of.name));
+        of_loops.map(|of| of.verdict).collect::<Vec<_>>()
+    };
+    assert!(
+        verdicts(&[]).contains(&Verdict::Found) && verdicts(&["--only", "clock_nanosleep"]).contains(&Verdict::Found)
+    );
+    assert!(verdicts(&["--only", ">100us"]).iter().all(|verdict| *verdict == Verdict::NotEnoughData));
+    let shown = home.run(["why", &path, "--only", ">100us"]).fine().stdout;
+    assert!(!shown.contains("The loop of"), "{shown}");
 }
 
 #[test]

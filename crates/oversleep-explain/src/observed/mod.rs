@@ -7,7 +7,7 @@ pub(crate) mod period;
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::{WINDOWS_POLICY, Whose};
 use oversleep_record::observed::wait::Request;
-use oversleep_record::observed::{Blame, Named, ObservedWaits};
+use oversleep_record::observed::{Blame, Named, Observation, ObservedWaits};
 use oversleep_record::part::Part;
 use oversleep_record::split::PartSplit;
 use oversleep_record::words::{counted, percent};
@@ -226,22 +226,37 @@ pub(crate) fn enough_calls(file: &ResultFile) -> Checked<Vec<Kind<'_>>> {
     }
 }
 
+/// That a part isn't among those that whoever followed these waits can't see.
+///
+/// # Errors
+/// It is.
+pub(crate) fn can_show(file: &ResultFile, part: Part, what: &str) -> Checked<()> {
+    let unseen = |of: &Observation| of.by.unseen().contains(&part) || of.unseen.contains(&part);
+    if !file.observation.as_ref().is_some_and(unseen) {
+        return Ok(());
+    }
+    // No other tool records these.
+    let is_never = matches!(part, Part::Quota | Part::Signal | Part::Fault);
+    match is_recording(file) && !is_never && !file.platform.is(Os::Windows) {
+        true => Err(Conclusion::lacks(not_shown(file, what))),
+        false => Err(Conclusion::lacks(untold(what))),
+    }
+}
+
+/// Says that whoever followed the waits can't see something.
+pub(crate) fn untold(what: &str) -> String {
+    format!(
+        "{what} can't be told from the rest of the lateness by whoever followed these waits. Follow them in the kernel \
+         (`--by kernel`), which needs privileges"
+    )
+}
+
 /// The kinds in which a part matters, the one with most of it first.
 ///
 /// # Errors
 /// Why there are none: the part can't be seen, is nowhere long enough, or there are too few waits to say so.
 pub(crate) fn delayed_by<'a>(file: &'a ResultFile, part: Part, what: &str) -> Checked<Vec<Kind<'a>>> {
-    if let Some(observation) = &file.observation
-        && (observation.by.unseen().contains(&part) || observation.unseen.contains(&part))
-    {
-        if is_recording(file) && !matches!(part, Part::Quota | Part::Signal) && !file.platform.is(Os::Windows) {
-            return Err(Conclusion::lacks(not_shown(file, what)));
-        }
-        return Err(Conclusion::lacks(format!(
-            "{what} can't be told from the rest of the lateness by whoever followed these waits. Follow them in the kernel \
-             (`--by kernel`), which needs privileges"
-        )));
-    }
+    can_show(file, part, what)?;
     let all = enough(file)?;
     let (mut found, few): (Vec<Kind<'_>>, Vec<Kind<'_>>) =
         all.into_iter().filter(|kind| kind.matters(part)).partition(|kind| kind.count() >= WAITS_MIN);

@@ -2,12 +2,12 @@
 
 use oversleep_record::finding::Verdict;
 use oversleep_record::observed::culprit::IrqCause;
-use oversleep_record::observed::{Blame, IrqBlame, Observation};
+use oversleep_record::observed::{Blame, By, IrqBlame, Observation};
 use oversleep_record::part::{Part, Parts};
 use oversleep_record::testing::Sheet;
 
 use super::kinds;
-use super::testing::{blame, found, waits};
+use super::testing::{blame, found, periods, waits};
 
 fn behind(blames: Vec<Blame>) -> Vec<String> {
     let mut series = waits(1, 12, Parts { runq: 500_000, ..Parts::default() });
@@ -70,6 +70,61 @@ fn what_came_before_a_timer_interrupt_is_named() {
             [format!("app: nanosleep for 1 ms: the timer interrupt comes up to 210 µs late; {says}")]
         );
     }
+}
+
+/// The verdicts and sentences of these findings about a recording that lacks such events, in which a task was behind late
+/// interrupts.
+fn of_recording(by: By, missing: &[&str], tid: u32, names: &[&str]) -> Vec<(Verdict, String)> {
+    let mut late = waits(1, 10, Parts { irq: 210_000, ..Parts::default() });
+    let cause = IrqCause::Task { tid, name: "driver".to_owned() };
+    late.observed.as_mut().unwrap().irq_blames =
+        vec![IrqBlame { cause, count: 10, total_ns: 2_100_000, max_ns: 210_000 }];
+    let steady = periods(None, &[(50, Parts { requested: 10_000_000, ..Parts::default() })]);
+    let mut observation = Observation { by, ..Observation::default() };
+    observation.losses.missing = missing.iter().map(|&what| what.to_owned()).collect();
+    if by == By::Recorder {
+        observation.unseen = vec![Part::Quota, Part::Fault];
+    }
+    let mut file = Sheet::linux().file;
+    (file.series, file.observation) = (vec![late, steady], Some(observation));
+    let all = crate::findings(&file);
+    let of = |name: &&str| all.iter().find(|one| one.name == *name).expect("it is checked");
+    names.iter().map(of).map(|one| (one.verdict, one.sentence.clone())).collect()
+}
+
+#[test]
+fn nothing_is_absent_that_a_recording_does_not_show() {
+    const EVENTS: [&str; 3] = ["irq:irq_handler_entry", "irq:softirq_exit", "power:cpu_idle"];
+    let never = ["late-by-steal", "held-up-by-quota", "held-up-by-page-faults"];
+    let some = ["late-by-interrupt", "late-by-softirq", "late-by-idle-cpu"];
+    let verdicts = |by, missing: &[&str], names: &[&str]| -> Vec<Verdict> {
+        of_recording(by, missing, 7, names).into_iter().map(|(verdict, _)| verdict).collect()
+    };
+    assert_eq!(verdicts(By::Kernel, &[], &[never, some].concat()), [Verdict::NotFound; 6]);
+    assert_eq!(verdicts(By::Recorder, &[], &never), [Verdict::NotEnoughData; 3]);
+    assert_eq!(verdicts(By::Recorder, &[], &some), [Verdict::NotFound; 3]);
+    assert_eq!(verdicts(By::Recorder, &EVENTS, &some), [Verdict::NotEnoughData; 3]);
+    for (name, event) in some.iter().zip(EVENTS) {
+        let (_, says) = of_recording(By::Recorder, &[event], 7, &[name]).remove(0);
+        assert!(says.contains(event) && says.contains("--how-to-record linux"), "{name}: {says}");
+    }
+}
+
+#[test]
+fn a_task_is_blamed_as_far_as_a_recording_shows_what_else_ran() {
+    let says = |missing: &[&str], tid, name| of_recording(By::Recorder, missing, tid, &[name]).remove(0);
+    let (_, all) = says(&[], 7, "late-by-interrupts-off");
+    assert!(
+        all.ends_with(
+            "driver (7) ran with interrupts off, or the hypervisor had the CPU: these look alike from inside"
+        )
+    );
+    let (_, less) = says(&["irq:softirq_entry", "irq:irq_handler_entry"], 7, "late-by-interrupts-off");
+    let or = "or the hypervisor had the CPU, or an interrupt of a device or a softirq ran, which the recording doesn't show:";
+    assert!(less.contains(or), "{less}");
+    // The idle task is no culprit where nothing tells how the CPU idled.
+    assert_eq!(says(&["power:cpu_idle"], 0, "late-by-interrupts-off").0, Verdict::NotFound);
+    assert_eq!(says(&["power:cpu_idle"], 0, "late-by-unknown-interrupt-delay").0, Verdict::Found);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use oversleep_record::{Nanos, ResultFile};
 
 pub use facts::is_clock_a_system_call;
 pub(crate) use facts::*;
-pub(crate) use recording::not_shown;
 pub use recording::{is_recording, way};
+pub(crate) use recording::{lacks_any, not_shown};
 pub use sampled::is_sampled;
 pub(crate) use select::*;
 pub use sound::is_undisturbed;

@@ -39,6 +39,12 @@ pub fn way(file: &ResultFile) -> &'static str {
     }
 }
 
+/// Whether another tool's recording lacks any of these events.
+pub(crate) fn lacks_any(file: &ResultFile, events: &[&str]) -> bool {
+    let mut missing = file.observation.iter().flat_map(|observation| &observation.losses.missing);
+    is_recording(file) && missing.any(|what| events.contains(&&**what))
+}
+
 /// Says what a recording doesn't show, with what would.
 pub(crate) fn not_shown(file: &ResultFile, what: &str) -> String {
     format!("the recording doesn't show {what}. `oversleep why --how-to-record {}` prints what records it", way(file))

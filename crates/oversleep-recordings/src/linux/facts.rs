@@ -21,6 +21,10 @@ const SAME_WITHIN_NS: i64 = 50_000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// How much an expiry counts that didn't wake its thread.
 const NOT_WOKEN: u64 = 8;
+/// A timer that a thread sleeps with wakes it within this time.
+const WAKES_WITHIN_NS: u64 = 1_000_000;
+/// Tracepoints that tell exactly whom a timer wakes.
+const CALLBACKS: &[&str] = &["sched_waking", "hrtimer_expire_entry", "hrtimer_expire_exit"];
 /// The most seconds whose clock is compared.
 const SECONDS_MAX: usize = 1 << 20;
 
@@ -50,6 +54,88 @@ pub struct Facts {
 struct Armed {
     functions: [u64; 4],
     count: usize,
+}
+
+/// Whether a thread sleeps, and how often it has begun to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asleep {
+    is_now: bool,
+    times: u32,
+}
+
+/// Timers that didn't wake their threads, as far as switches and wake-ups tell: less exactly than the ends of callbacks do.
+#[derive(Debug, Default)]
+struct Unslept {
+    asleep: Map<u32, Asleep>,
+    /// By timer: its function, its thread, and how often that had slept.
+    started: Map<u64, (u64, u32, u32)>,
+    /// By thread that sleeps: the function of the timer that expired, and when.
+    due: Map<u32, (u64, u64)>,
+    /// By function: how often.
+    votes: Map<u64, u64>,
+    /// Wakings, expiries and the ends of callbacks occurred: then these tell it exactly.
+    is_needless: [bool; 3],
+}
+
+impl Unslept {
+    fn learn(&mut self, point: &Point) {
+        if self.is_needless == [true; 3] {
+            return;
+        }
+        match point.what {
+            What::Waking { .. } => self.is_needless[0] = true,
+            What::Expire { .. } => self.is_needless[1] = true,
+            What::Expired => self.is_needless[2] = true,
+            _ => {}
+        }
+        match point.what {
+            What::Switch { from, is_runnable, to } => {
+                if !is_runnable && from.tid != 0 {
+                    let asleep = self.asleep.entry(from.tid).or_default();
+                    (asleep.is_now, asleep.times) = (true, asleep.times.wrapping_add(1));
+                }
+                self.asleep.entry(to.tid).or_default().is_now = false;
+                self.due.remove(&to.tid);
+            }
+            What::Start { function, timer, .. } => {
+                let times = self.asleep.get(&point.tid).map_or(0, |asleep| asleep.times);
+                self.started.insert(timer, (function, point.tid, times));
+            }
+            What::Expire { timer, .. } => {
+                let Some((function, tid, times)) = self.started.remove(&timer) else { return };
+                let Some(asleep) = self.asleep.get(&tid) else { return };
+                if asleep.is_now {
+                    let before = self.due.insert(tid, (function, point.t));
+                    self.unless_within(before, point.t);
+                } else if asleep.times != times {
+                    self.vote(function);
+                }
+            }
+            What::Waking { task, .. } | What::Wakeup { task, .. } => {
+                let due = self.due.remove(&task.tid);
+                self.unless_within(due, point.t);
+            }
+            What::Gap { .. } => {
+                let votes = std::mem::take(&mut self.votes);
+                *self = Unslept { votes, is_needless: self.is_needless, ..Unslept::default() };
+            }
+            _ => {}
+        }
+        if [self.asleep.len(), self.started.len(), self.votes.len()].iter().any(|&len| len >= KEPT_MAX) {
+            *self = Unslept { is_needless: self.is_needless, ..Unslept::default() };
+        }
+    }
+
+    /// The thread of a timer that expired slept on for too long.
+    fn unless_within(&mut self, due: Option<(u64, u64)>, t: u64) {
+        if let Some((function, _)) = due.filter(|(_, since)| t.saturating_sub(*since) > WAKES_WITHIN_NS) {
+            self.vote(function);
+        }
+    }
+
+    fn vote(&mut self, function: u64) {
+        *self.votes.entry(function).or_default() += NOT_WOKEN;
+    }
 }
 
 /// What the first pass remembers.
@@ -100,13 +186,18 @@ impl Facts {
     pub fn of(stream: &mut dyn Stream) -> Result<Facts, Fault> {
         let mut facts = Facts::default();
         let mut learnt = Learnt::default();
+        let mut unslept = Unslept::default();
         while let Some(point) = stream.next()? {
             facts.learn(&point, &mut learnt);
+            unslept.learn(&point);
         }
         facts.head = stream.head().clone();
         facts.counts = stream.counts();
         // Not those that the file declares: a kernel may lack them, or have been forbidden to tell of them.
         facts.can = facts.counts.set();
+        if !facts.tells_sleepers() {
+            unslept.votes.iter().for_each(|(&function, &weight)| facts.vote(function, false, weight));
+        }
         facts.is_truncated = stream.is_truncated();
         // Only x86 has such an interrupt.
         let is_x86 = facts.can.has("local_timer_entry");
@@ -191,6 +282,11 @@ impl Facts {
         let smallest = &mut self.offsets.entry(second).or_default()[usize::from(now > WALL_NS)];
         let offset = (t as i64).wrapping_sub(now as i64);
         *smallest = Some(smallest.map_or(offset, |smallest| smallest.min(offset)));
+    }
+
+    /// Whether it tells exactly whose timers those are that threads sleep with.
+    pub fn tells_sleepers(&self) -> bool {
+        self.can.has_all(CALLBACKS)
     }
 
     /// Whether threads sleep with timers of that function.

@@ -121,7 +121,7 @@ fn lacking(facts: &Facts, way: &str) -> String {
 /// Parts that the trace doesn't show, if the user doesn't state what was requested.
 fn unseen(facts: &Facts, has_calls: bool) -> Vec<Part> {
     let handlers = facts.count("Interrupt") + facts.count("DPC");
-    let never = [Part::Api, Part::Signal, Part::Slack, Part::Irq, Part::Ipi, Part::Quota, Part::User];
+    let never = [Part::Api, Part::Signal, Part::Slack, Part::Irq, Part::Ipi, Part::Quota, Part::User, Part::Fault];
     let rest = [(Part::Irqbody, handlers == 0), (Part::Wake, handlers == 0), (Part::Ret, !has_calls)];
     never.into_iter().chain(rest.into_iter().filter(|(_, is_unseen)| *is_unseen).map(|(part, _)| part)).collect()
 }

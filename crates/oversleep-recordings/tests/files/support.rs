@@ -31,8 +31,10 @@ pub fn waits(bytes: &[u8]) -> Vec<Wait> {
 pub fn lacking(bytes: &[u8], tracepoint: &str) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let name = format!("name: {tracepoint}\n");
-    let place = bytes.windows(name.len()).position(|window| window == name.as_bytes()).unwrap();
-    bytes[place + 6] = b'?';
+    // A kernel may have no such tracepoint.
+    if let Some(place) = bytes.windows(name.len()).position(|window| window == name.as_bytes()) {
+        bytes[place + 6] = b'?';
+    }
     bytes
 }
 

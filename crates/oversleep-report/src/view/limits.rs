@@ -24,6 +24,7 @@ pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
     let missing = &observation.losses.missing;
     let is_below_head = is_of_windows(file, observation) || is_of_scheduler(observation);
     let lacks = lacks(observation, way(file)).filter(|_| !is_below_head);
+    let unseen_waits = unseen_waits(observation).filter(|_| !is_below_head);
     let missing = (observation.by != By::Recorder && !missing.is_empty())
         .then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
     by.iter()
@@ -32,6 +33,7 @@ pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
         .chain(rounded)
         .chain(unseen)
         .chain(lacks)
+        .chain(unseen_waits)
         .chain(missing)
         .collect()
 }
@@ -48,6 +50,38 @@ fn lacks(observation: &Observation, way: &str) -> Option<String> {
         format!("The recording lacks {missing}. `oversleep why --how-to-record {way}` prints what records them.")
     })
 }
+
+/// Which waits can't be seen in a recording of Linux, because of what it lacks.
+fn unseen_waits(observation: &Observation) -> Option<String> {
+    if observation.by != By::Recorder {
+        return None;
+    }
+    let lacks = |names: &[&'static str]| -> Vec<&'static str> {
+        let missing = &observation.losses.missing;
+        names.iter().copied().filter(|name| missing.iter().any(|missing| missing == name)).collect()
+    };
+    if !lacks(TIMERS).is_empty() {
+        return Some(MILLISECONDS_ALONE.to_owned());
+    }
+    let without = lacks(OF_PROGRAMS_TIMERS);
+    (!without.is_empty()).then(|| {
+        let without = without.join(", ");
+        format!("Waits for timers that a program sets itself (timerfd, POSIX timers, setitimer) can't be seen without {without}.")
+    })
+}
+
+/// Without these, no timer is seen.
+const TIMERS: &[&str] = &["timer:hrtimer_start"];
+const MILLISECONDS_ALONE: &str = "Without timer:hrtimer_start, only waits are seen that request milliseconds of their call \
+    (poll, epoll_wait).";
+/// What tells that a program's own timer was set, fired and woke a thread.
+const OF_PROGRAMS_TIMERS: &[&str] = &[
+    "raw_syscalls:sys_enter",
+    "raw_syscalls:sys_exit",
+    "timer:hrtimer_expire_entry",
+    "timer:hrtimer_expire_exit",
+    "sched:sched_waking",
+];
 
 /// A recorder's resolution is told from here on.
 pub const COARSE: Nanos = Nanos(1_000);

@@ -48,7 +48,7 @@ pub struct Builder {
     /// Kinds that became a part of the group of all others.
     among_others: BTreeSet<Identity>,
     groups_bytes_max: usize,
-    loops: Loops,
+    loops: Option<Loops>,
     worst: Vec<Wait>,
     first: Option<u64>,
     last: u64,
@@ -77,7 +77,7 @@ impl Builder {
             is_full: false,
             among_others: BTreeSet::new(),
             groups_bytes_max: GROUPS_BYTES_MAX,
-            loops: Loops::default(),
+            loops: Some(Loops::default()),
             worst: Vec::new(),
             first: None,
             last: 0,
@@ -104,9 +104,15 @@ impl Builder {
         }
     }
 
-    /// Counts a wait that the user didn't select.
-    pub fn leave_out(&mut self) {
+    /// An empty builder of waits that were selected by their lateness: what lies between these is no period of a loop.
+    pub fn without_loops() -> Builder {
+        Builder { loops: None, ..Builder::new() }
+    }
+
+    /// Counts a wait that the user didn't select. It belongs to the periods of its thread's loop nevertheless.
+    pub fn leave_out(&mut self, wait: &Wait) {
         self.left_out += 1;
+        self.loops.iter_mut().for_each(|loops| drop(loops.add(wait)));
     }
 
     /// Adds a wait of that program.
@@ -122,7 +128,7 @@ impl Builder {
         }
         let slice = self.slice(wait.end);
         self.groups[place].add(wait, slice);
-        if let Some(period) = self.loops.add(wait) {
+        if let Some(period) = self.loops.as_mut().and_then(|loops| loops.add(wait)) {
             self.groups[place].paced.add(&period);
         }
         self.since_sum += 1;

@@ -1,8 +1,8 @@
 //! A stream that Linux 6.18 delivered: two threads that wait 60 times for 1 ms, on one CPU with a task of SCHED_FIFO that
 //! works for 3 ms at a time, on a busy machine.
 
-use oversleep_record::observed::Losses;
 use oversleep_record::observed::culprit::Why;
+use oversleep_record::observed::{Losses, ObservedWaits};
 use oversleep_why::names::Names;
 use oversleep_why::recording::Reader;
 use oversleep_why::session::Session;
@@ -55,6 +55,25 @@ fn what_is_not_selected_is_left_out_and_counted() {
         (count, file.observation.map(|observation| observation.left_out))
     };
     assert_eq!((counts("clock_nanosleep"), counts("futex")), ((120, Some(0)), (0, Some(120))));
+}
+
+/// The periods of a thread lie between all of its waits, and those that are late alone tell none.
+#[test]
+fn a_selection_leaves_the_periods_as_they_are_or_tells_none() {
+    let periods = |only: &str| {
+        let mut reader = Reader::new(FIFO).unwrap();
+        let meta = reader.meta.clone();
+        let mut session = Session::new(meta.arch, Names::of(&meta.processes), only.parse().ok(), None);
+        session.feed(reader.by_ref()).unwrap();
+        let file = session.finish(meta, Losses::default()).unwrap();
+        let of = |waits: &ObservedWaits| waits.periods.clone();
+        file.series.iter().filter_map(|series| series.observed.as_ref().and_then(of)).collect::<Vec<_>>()
+    };
+    let all = periods("");
+    assert!(!all.is_empty() && periods("clock_nanosleep") == all);
+    for by_lateness in [">1ms", ">100us clock_nanosleep", "<=1ms"] {
+        assert_eq!(periods(by_lateness), [], "{by_lateness}");
+    }
 }
 
 #[test]

@@ -35,9 +35,9 @@ fn of_recorded(meta: Meta, losses: Losses, count: usize, change: fn(Wait) -> Opt
     }
     machine.finish();
     for wait in machine.take().into_iter().take(count) {
-        match change(wait) {
+        match change(wait.clone()) {
             Some(wait) => builder.add(&wait, "app"),
-            None => builder.leave_out(),
+            None => builder.leave_out(&wait),
         }
     }
     builder.finish(meta, None, losses, &machine)

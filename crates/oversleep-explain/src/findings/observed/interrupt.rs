@@ -9,7 +9,8 @@ use oversleep_record::{Nanos, ResultFile};
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, by_cause, delayed_by, is_unexplained};
+use crate::observed::{Cause, Kind, by_cause, delayed_by, is_unexplained, untold};
+use crate::read::{is_recording, lacks_any, not_shown};
 use crate::remedies::linux::FORBID_DEEP_IDLE;
 use crate::remedies::machine::DEDICATED_CPUS;
 use crate::remedies::observed::{
@@ -129,11 +130,29 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 ];
 
 const WHAT: &str = "a late timer interrupt";
+/// The events of a recording that tell what a CPU did.
+const INTERRUPTS: &[&str] = &["irq:irq_handler_entry", "irq:irq_handler_exit"];
+const SOFTIRQS: &[&str] = &["irq:softirq_entry", "irq:softirq_exit"];
+const IDLE: &[&str] = &["power:cpu_idle"];
+/// The idle task's.
+const IDLE_TID: u32 = 0;
 
-/// The causes of late timer interrupts of one type, each a conclusion.
+/// That a recording has such events, which show a type of cause.
+///
+/// # Errors
+/// It hasn't.
+fn can_show_cause(file: &ResultFile, events: &[&str], what: &str) -> Checked<()> {
+    match lacks_any(file, events) {
+        true => Err(Conclusion::lacks(not_shown(file, &format!("{what} ({})", events.join(", "))))),
+        false => Ok(()),
+    }
+}
+
+/// The causes of late timer interrupts of one type, each a conclusion. There are none only if such a cause can be seen.
 fn causes(
     file: &ResultFile,
     named: impl Fn(&IrqCause) -> Option<String>,
+    can_show: impl Fn() -> Checked<()>,
     conclude: impl Fn(&Cause<'_, '_>, &IrqCause, Nanos) -> Conclusion,
 ) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Irq, WHAT)?;
@@ -158,9 +177,14 @@ fn causes(
     });
     let conclusions: Vec<Conclusion> = conclusions.collect();
     match conclusions.is_empty() {
-        true => Err(Conclusion::absent("no timer interrupt was late for this reason")),
+        true => can_show().and_then(|()| Err(Conclusion::absent("no timer interrupt was late for this reason"))),
         false => Ok(conclusions),
     }
+}
+
+/// Whether the CPU was idle, and the recording doesn't show how: then nobody is blamed.
+fn is_idle_unseen(file: &ResultFile, cause: &IrqCause) -> bool {
+    matches!(cause, IrqCause::Task { tid: IDLE_TID, .. }) && lacks_any(file, IDLE)
 }
 
 fn idle(file: &ResultFile) -> Checked<Vec<Conclusion>> {
@@ -168,7 +192,8 @@ fn idle(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         IrqCause::Idle { state } => Some(format!("idle state {state}")),
         _ => None,
     };
-    causes(file, named, |cause, _, max| {
+    let can_show = || can_show_cause(file, IDLE, "when CPUs are idle");
+    causes(file, named, can_show, |cause, _, max| {
         let (who, state) = (&cause.first().identity, &cause.instance);
         cause.found(format!("{who}: the timer interrupt comes up to {max} late; its CPU was idle ({state})"))
     })
@@ -179,7 +204,8 @@ fn interrupt(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         IrqCause::Interrupt { number, name, .. } => Some(format!("interrupt {number} ({name})")),
         _ => None,
     };
-    causes(file, named, |cause, of, max| {
+    let can_show = || can_show_cause(file, INTERRUPTS, "the interrupts of devices");
+    causes(file, named, can_show, |cause, of, max| {
         let (who, which) = (&cause.first().identity, &cause.instance);
         let found = cause.found(format!("{who}: the timer interrupt comes up to {max} late; {which} ran first"));
         match of {
@@ -200,7 +226,8 @@ fn softirq(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         IrqCause::Softirq { name, .. } => Some(format!("softirq {name}")),
         _ => None,
     };
-    causes(file, named, |cause, _, max| {
+    let can_show = || can_show_cause(file, SOFTIRQS, "softirqs");
+    causes(file, named, can_show, |cause, _, max| {
         let (who, which) = (&cause.first().identity, &cause.instance);
         cause.found(format!("{who}: the timer interrupt comes up to {max} late; {which} ran first"))
     })
@@ -208,27 +235,43 @@ fn softirq(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 
 fn interrupts_off(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let named = |cause: &IrqCause| match cause {
+        IrqCause::Task { .. } if is_idle_unseen(file, cause) => None,
         // Its name was not seen.
         IrqCause::Task { name, .. } if name.is_empty() => Some("a task".to_owned()),
         IrqCause::Task { name, .. } => Some(name.clone()),
         _ => None,
     };
-    causes(file, named, |cause, of, max| {
-        let who = &cause.first().identity;
-        let task = match of {
-            IrqCause::Task { tid, .. } if *tid != 0 => format!("{} ({tid})", cause.instance),
-            _ => cause.instance.clone(),
-        };
-        cause.found(format!(
-            "{who}: the timer interrupt comes up to {max} late; {task} ran with interrupts off, or the hypervisor had the CPU: \
-             these look alike from inside"
+    let unseen = [(INTERRUPTS, "an interrupt of a device"), (SOFTIRQS, "a softirq")];
+    let unseen: Vec<&str> = unseen.into_iter().filter(|(of, _)| lacks_any(file, of)).map(|(_, what)| what).collect();
+    let or_unseen = match unseen.is_empty() {
+        true => String::new(),
+        false => format!(", or {} ran, which the recording doesn't show", unseen.join(" or ")),
+    };
+    causes(
+        file,
+        named,
+        || Ok(()),
+        |cause, of, max| {
+            let who = &cause.first().identity;
+            let task = match of {
+                IrqCause::Task { tid, .. } if *tid != 0 => format!("{} ({tid})", cause.instance),
+                _ => cause.instance.clone(),
+            };
+            cause.found(format!(
+            "{who}: the timer interrupt comes up to {max} late; {task} ran with interrupts off, or the hypervisor had the \
+             CPU{or_unseen}: these look alike from inside"
         ))
-    })
+        },
+    )
 }
 
 fn stolen(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let named = |cause: &IrqCause| (*cause == IrqCause::Steal).then(|| "the hypervisor".to_owned());
-    causes(file, named, |cause, _, max| {
+    let can_show = || match is_recording(file) {
+        true => Err(Conclusion::lacks(untold("what the hypervisor takes (steal)"))),
+        false => Ok(()),
+    };
+    causes(file, named, can_show, |cause, _, max| {
         let who = &cause.first().identity;
         cause.found(format!("{who}: the timer interrupt comes up to {max} late; the hypervisor had the CPU (steal)"))
     })
@@ -236,11 +279,15 @@ fn stolen(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 
 fn unknown(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let mut kinds = delayed_by(file, Part::Irq, WHAT)?;
-    kinds.retain(|kind| is_unexplained(kind, Part::Irq, kind.waits.irq_blames.iter().map(|blame| blame.total_ns)));
+    let explained = |kind: &Kind<'_>| -> Vec<u64> {
+        let blames = kind.waits.irq_blames.iter().filter(|blame| !is_idle_unseen(file, &blame.cause));
+        blames.map(|blame| blame.total_ns).collect()
+    };
+    kinds.retain(|kind| is_unexplained(kind, Part::Irq, explained(kind).into_iter()));
     if kinds.is_empty() {
         return Err(Conclusion::absent("most of what made timer interrupts late was seen"));
     }
-    let seen = |kind: &Kind<'_>| kind.waits.irq_blames.iter().map(|of| of.total_ns).fold(0, u64::saturating_add);
+    let seen = |kind: &Kind<'_>| explained(kind).into_iter().fold(0, u64::saturating_add);
     let cause = Cause::rest(Part::Irq, kinds.iter().map(|kind| (kind, seen(kind))));
     let (who, max) = (&cause.first().identity, cause.longest);
     Ok(vec![

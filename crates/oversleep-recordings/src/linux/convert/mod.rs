@@ -38,6 +38,8 @@ struct Thread {
 struct Open {
     epoch: u64,
     sent: u32,
+    /// When its timer was to expire at first.
+    first_soft: u64,
     has_fired: bool,
     is_woken: bool,
     /// Since when it waits for which CPU.

@@ -7,7 +7,7 @@ use super::Converter;
 use crate::linux::POINTS;
 use crate::linux::point::{Entry, place};
 
-/// Tracepoints that a wait, or one of its parts, needs.
+/// Tracepoints that a wait, one of its parts, or the cause of one needs.
 const EVERY: &[&str] = &[
     "sched_switch",
     "sched_waking",
@@ -19,6 +19,11 @@ const EVERY: &[&str] = &[
     "local_timer_entry",
     "sys_enter",
     "sys_exit",
+    "irq_handler_entry",
+    "irq_handler_exit",
+    "softirq_entry",
+    "softirq_exit",
+    "cpu_idle",
 ];
 
 /// Needed where a thread moved to another CPU while it waited for one.
@@ -33,14 +38,16 @@ impl Converter {
     /// Parts that the recording doesn't show.
     pub fn unseen(&self) -> Vec<Part> {
         let can = |name| self.facts.can.has(name);
-        let never = [Part::Quota, Part::Signal, Part::User];
+        let never = [Part::Quota, Part::Signal, Part::User, Part::Fault];
         let is_seen = |part: &Part| match part {
-            Part::Requested | Part::Late | Part::Work | Part::Fault | Part::Blocked | Part::Unattributed => true,
+            Part::Requested | Part::Late | Part::Work | Part::Blocked | Part::Unattributed => true,
             part if never.contains(part) => false,
             Part::Timer => !self.has_timers && self.has_calls,
             Part::Runq => can("sched_wakeup") || self.is_scheduler_only() && can("sched_waking"),
             _ if !self.has_timers => *part == Part::Ret && self.has_calls,
             Part::Api | Part::Ret => self.has_calls,
+            // Whether a timer is a thread's own, set again, or the kernel's.
+            Part::Stop => self.facts.tells_sleepers(),
             Part::Slack | Part::Irq => can("hrtimer_expire_entry"),
             Part::Irqbody => can("hrtimer_expire_entry") && can("local_timer_entry"),
             Part::Wake => can("hrtimer_expire_entry") && can("sched_waking"),

@@ -43,7 +43,17 @@ impl Converter {
             self.drop_wait(point, tid);
             return;
         }
-        thread.wait = Some(Open { epoch, sent: before.map_or(0, |open| open.sent), ..Open::default() });
+        let [.., form, soft, _, _] = fields;
+        let first_soft = before.map_or(soft, |open| open.first_soft);
+        // A timer that is set again tells of a stop if it is the thread's own.
+        let is_later = before.is_some() && point.t.max(soft) > first_soft && form >> 8 & 0xff != UNSEEN_TIMER;
+        if is_later && !self.facts.tells_sleepers() {
+            self.thread(tid).call = None;
+            self.drop_wait(point, tid);
+            return;
+        }
+        let thread = self.thread(tid);
+        thread.wait = Some(Open { epoch, sent: before.map_or(0, |open| open.sent), first_soft, ..Open::default() });
         thread.has_returned = false;
         self.pending = self.pending.saturating_sub(usize::from(before.is_some_and(|open| open.is_pending)));
         self.of_wait(Kind::Arm, point, tid, |event| (event.x, event.fields) = (number, fields));
@@ -131,8 +141,12 @@ impl Converter {
         }
         if t.saturating_sub(known.soft) >= LATE_NS {
             let numbers = u64::from(cpu.irq.2) << 32 | u64::from(cpu.soft.2);
+            // How long a handler ran isn't known where only one of its ends is told.
+            let told = |names: &[&str], span: (u64, u64)| if self.facts.can.has_all(names) { span } else { (0, 0) };
+            let irq = told(&["irq_handler_entry", "irq_handler_exit"], (cpu.irq.0, cpu.irq.1));
+            let soft = told(&["softirq_entry", "softirq_exit"], (cpu.soft.0, cpu.soft.1));
             let mut event = self.event(Kind::Context, t, point.cpu, known.sleeper.unwrap_or(0));
-            event.fields = [cpu.irq.0, cpu.irq.1, cpu.soft.0, cpu.soft.1, numbers, cpu.idle_at];
+            event.fields = [irq.0, irq.1, soft.0, soft.1, numbers, cpu.idle_at];
             (event.x, event.name) = (cpu.idle.unwrap_or(0), cpu.irq.3);
             self.out.push(event);
         }

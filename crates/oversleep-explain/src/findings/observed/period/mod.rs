@@ -10,9 +10,9 @@ use oversleep_record::{Distribution, Nanos, ResultFile};
 
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::enough_calls;
 use crate::observed::groups::Quota;
 use crate::observed::period::{HeldUp, Loop, loops};
+use crate::observed::{can_show, enough_calls};
 use crate::read::is_recording;
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, LIFT_REAL_TIME_THROTTLING, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{
@@ -116,6 +116,7 @@ pub(super) fn held_up(file: &ResultFile, part: Part) -> Checked<Vec<Conclusion>>
     let loops = seen(file)?;
     let mut found: Vec<(&Loop<'_>, HeldUp)> = loops.iter().filter_map(|of| Some((of, of.held_up(part)?))).collect();
     if found.is_empty() {
+        can_show(file, part, words(part))?;
         return Err(Conclusion::absent(format!("no loop is held up by {}", words(part))));
     }
     found.sort_by_key(|(_, held)| std::cmp::Reverse(held.total));
@@ -146,6 +147,12 @@ pub(super) fn seen(file: &ResultFile) -> Checked<Vec<Loop<'_>>> {
     let loops = loops(file);
     if loops.is_empty() && is_recording(file) {
         enough_calls(file)?;
+    }
+    if loops.is_empty() && file.observation.as_ref().is_some_and(|observation| observation.left_out != 0) {
+        return Err(Conclusion::lacks(
+            "the selected waits tell of no loop: those that are late alone have no periods. Follow the program for longer, or \
+             leave out --only",
+        ));
     }
     if loops.is_empty() {
         return Err(Conclusion::lacks("no thread waits again and again. Follow the program for longer"));
