@@ -6,11 +6,11 @@
 //! WebAssembly can't switch stacks, so `cargo xtask page` rewrites the module with Binaryen's Asyncify: to suspend a
 //! carrier, its functions unwind to where it was resumed, and are re-entered later. `carriers/asyncify.rs` keeps their
 //! locals and their part of the stack. Functions that never run while a modelled thread switches (those that read,
-//! explain or write) are left out, which halves the added size. The page is packed with LZMA and written in letters of UTF-8,
-//! because a server may declare it as that. `crates/oversleep-cli/oversleep.html` is the built page; `cargo xtask page
-//! --check` rebuilds and compares it, and `cargo prove page --all` checks the answers of all modelled machines and every
-//! form of question against the command in Node, and drives the page in Chromium and Firefox. The code that models run in
-//! is optimised for speed, the rest for size.
+//! explain or write) are left out, which halves the added size. The page is packed with LZMA and written in letters of
+//! UTF-8, because a server may declare it as that. `crates/oversleep-cli/oversleep.html` is the built page; `cargo xtask
+//! page --check` rebuilds and compares it, and `cargo prove page --all` checks the answers of all modelled machines and
+//! every form of question against the command in Node, and drives the page in Chromium and Firefox. The code that models run
+//! in is optimised for speed, the rest for size.
 
 use std::fs;
 use std::io::Write;
