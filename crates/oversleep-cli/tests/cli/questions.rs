@@ -65,7 +65,10 @@ const RECURRING: &[Asked] = &[
     (
         "And Go's short sleeps with it?",
         &["ask", "time.Sleep(100 * time.Microsecond)", "--on", "linux-hz250"],
-        &["calls epoll_wait, rounded up to whole milliseconds: 100 µs becomes 1 ms (record R14", "1.23 and later"],
+        &[
+            "calls epoll_wait, what is left of it rounded down to whole milliseconds, at least one: 100 µs becomes 1 ms (record R14",
+            "1.23 and later",
+        ],
     ),
     (
         "Why is tokio's sleep a millisecond late?",

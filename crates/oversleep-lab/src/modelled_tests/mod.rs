@@ -310,7 +310,7 @@ fn every_machine_runs_and_the_same_seed_writes_the_same_bytes() {
 
 #[test]
 fn names_descriptions_and_mistakes() {
-    assert_eq!(names().len(), 43);
+    assert_eq!(names().len(), 44);
     for name in names() {
         let described = describe(name, &[]).unwrap();
         assert!(described.figures.iter().all(|figure| !figure.source.is_empty() && !figure.doc.is_empty()), "{name}");

@@ -73,7 +73,8 @@ fn versions_that_make_something_else_of_a_request_are_named() {
     let (_, sentence) = sentence_of("windows-11", "setTimeout", Nanos::from_millis(1));
     assert!(
         sentence.contains(
-            "asked as background-5min.setTimeout, background.setTimeout, nested.setTimeout, window.setTimeout."
+            "asked as background-5min.setTimeout, background.setTimeout, nested.setTimeout, on-battery.setTimeout, \
+             window.setTimeout."
         ),
         "{sentence}"
     );

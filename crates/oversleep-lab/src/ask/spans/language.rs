@@ -36,7 +36,7 @@ enum Fraction {
 
 const C: Language = Language {
     name: "C",
-    families: &["c", "cpp", "mingw", "sdl", "libuv", "glfw", "win32"],
+    families: &["c", "cpp", "mingw", "sdl", "libuv", "glfw", "win32", "qt"],
     separator: '\'',
     of_whole: &["ull", "llu", "ul", "lu", "ll", "l", "u"],
     of_fraction: &["f", "l"],
