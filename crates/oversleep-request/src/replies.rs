@@ -131,6 +131,9 @@ fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
     let mut known = names::of(lab, *kind);
     if *kind == Kind::Wait {
         let systems = records::systems(name);
+        if let Some(known) = systems.contains(&&*lab.platform_id().os).then(|| of_known_runtime(lab, name)).flatten() {
+            return known;
+        }
         if !systems.is_empty() {
             return format!("{reason}; what a runtime makes of it is known on {} only", systems.join(" and "));
         }
@@ -149,6 +152,26 @@ fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
         Some(near) => format!("{reason}; did you mean '{near}'?"),
         None => reason.to_string(),
     }
+}
+
+/// Why a call of that runtime, `window.setTimeout@firefox`, isn't known on a system where others are, and which are.
+fn of_known_runtime(lab: &Laboratory, name: &str) -> Option<String> {
+    let (call, runtime) = name.split_once('@')?;
+    let os = lab.platform_id().os;
+    let known = records::versions(&os, call).join("; ");
+    let elsewhere: Vec<&str> = records::systems(call).into_iter().filter(|os| records::knows(os, name)).collect();
+    let elsewhere = match elsewhere.is_empty() {
+        true => String::new(),
+        false => format!(" (it is on {})", elsewhere.join(" and ")),
+    };
+    // A version alone is one of the runtime that numbers its versions so.
+    let version = runtime.parse::<records::Version>().ok();
+    let family = version.and_then(|version| records::family_of(&os, call, &version));
+    let next = match family {
+        Some(family) => format!("write {call}@{family}-{runtime}, or --version {runtime}"),
+        None => format!("leave '@{runtime}' out, or name one of these"),
+    };
+    Some(format!("what {call} does in '{runtime}' is not known on {os}{elsewhere}; known: {known}; {next}"))
 }
 
 /// The option that has the effect of that call, and a setting of it.
@@ -202,6 +225,35 @@ mod tests {
         let (answers, refusals) = answered("sleep(1ms) --on linux-hz250,windows-7 --set timers.tick=10ms");
         assert_eq!(answers, ["windows-7"]);
         assert!(refusals[0].contains("has no effect on linux-hz250"), "{refusals:?}");
+    }
+
+    /// What is known of a call on a system is no contradiction of what isn't, and there is something to do next.
+    #[test]
+    fn a_runtime_that_is_not_known_is_named_with_those_that_are() {
+        for (words, begins, ends) in [
+            (
+                "Thread.sleep@17(1ms) --on windows-11,linux-hz250",
+                "windows-11: what Thread.sleep does in '17' is not known on windows; known: ",
+                "; write Thread.sleep@java-17, or --version 17",
+            ),
+            (
+                "Thread.sleep@kotlin(1ms) --on windows-11,linux-hz250",
+                "windows-11: what Thread.sleep does in 'kotlin' is not known on windows; known: ",
+                "; leave '@kotlin' out, or name one of these",
+            ),
+        ] {
+            let typed = Typed::try_parse_from(std::iter::once("ask").chain(words.split(' '))).expect(words);
+            let refused = match typed.ask.modelled().and_then(|modelled| typed.ask.replies(modelled)) {
+                Ok(replies) => replies[0].answer.clone().expect_err(words),
+                Err(refusal) => refusal.to_string(),
+            };
+            let begins = begins.trim_start_matches("windows-11: ");
+            assert!(refused.contains(begins) && refused.contains(ends) && !refused.contains("only"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_call_of_one_system_says_which() {
         let (_, refusals) = answered("select.epoll(1ms) --on windows-11,linux-hz250");
         assert!(refusals[0].ends_with("is known on linux only"), "{refusals:?}");
     }

@@ -302,3 +302,20 @@ fn records_of_a_result_say_where_and_how_they_were_found() {
     let named = home.run(["runtimes", "cobol", "--on", "linux-hz250"]).with_code(2);
     assert!(named.stderr.contains("no record says what 'cobol' makes of a request"), "{}", named.stderr);
 }
+
+#[test]
+fn a_runtime_with_a_version_is_that_version_on_a_modelled_machine() {
+    let home = Home::new();
+    let quick = ["--on", "linux-hz250", "--quick", "--count", "3", "--json"];
+    let of = |words: &[&str]| home.run([&["runtimes"][..], words, &quick].concat()).measured();
+    let (named, option) = (of(&["java-17"]), of(&["java", "--version", "17"]));
+    assert_eq!(named.result().series, option.result().series);
+    for (words, why) in [
+        (&["java-17", "--version", "8"][..], "'java-17' and --version 8 state two versions"),
+        (&["java-17", "go"], "one version is meant of all runtimes"),
+        (&["java-x"], "no record says what 'java-x' makes"),
+    ] {
+        let refused = home.run([&["runtimes"][..], words, &["--on", "linux-hz250"]].concat()).with_code(2);
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    }
+}

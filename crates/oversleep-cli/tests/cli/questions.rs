@@ -106,7 +106,7 @@ const RECURRING: &[Asked] = &[
             "15.6 ms",
             "rounded down to whole milliseconds, at least one: 1 µs becomes 1 ms",
             "OpenJDK 8 and later",
-            "Thread.sleep (from 21), where nothing has to wake the thread earlier: 2 ms",
+            "Thread.sleep, where nothing has to wake the thread earlier: 2 ms",
         ],
     ),
     (

@@ -178,6 +178,7 @@ impl Plan {
             };
             is_about && record.family() == one.runtime.name && record.system == self.machine.os
         };
+        let first = adapted.described.len();
         for record in runtime_calls::all().iter().filter(about) {
             let Some(on_linux) = &record.on_linux else { continue };
             let Ok(class) = on_linux.class.parse() else { continue };
@@ -198,6 +199,50 @@ impl Plan {
                 evidence: one.evidence.clone(),
             });
         }
+        if adapted.described.len() > first {
+            adapted.described.extend(self.too_new(one));
+        }
+    }
+
+    /// That a runtime of that version doesn't run on this machine, if its system is too old for it.
+    fn too_new(&self, one: &Recognised) -> Option<Described> {
+        let host = Host::described(&self.machine.os, &self.machine.facts);
+        let needs = match &one.version {
+            Some(version) => host.lacks_for(&one.runtime.name, version),
+            None => host.lacks(&one.runtime.name),
+        }?;
+        let older = format!("{}, and {} is older", needs.sentence(), self.machine.name);
+        Some(Described {
+            runtime: one.name(),
+            does: format!("it doesn't run there: {older}. It is emulated as if it did"),
+            source: String::new(),
+            evidence: one.evidence.clone(),
+        })
+    }
+
+    /// What is assumed of a program whose runtimes are recognised, and whose ports to this machine's system aren't adapted.
+    pub fn not_adapted(&self, program: &Executed, version_of: impl Fn(&str) -> Option<[u32; 2]>) -> Vec<Described> {
+        let system = match &*self.machine.os {
+            "macos" => "macOS",
+            "windows" => "Windows",
+            other => other,
+        };
+        let of = |one: Recognised| {
+            let runtime = match &one.version {
+                Some(version) => format!("{} {version}", one.runtime.name),
+                None => one.runtime.name.clone(),
+            };
+            let evidence = format!("{}; --as CALL says what its sleeps stand for", one.evidence);
+            let does = format!("its port to {system} isn't adapted: {}", self.plain_port());
+            let plain = Described { runtime, does, source: String::new(), evidence };
+            std::iter::once(plain).chain(self.too_new(&one)).collect::<Vec<_>>()
+        };
+        recognised(program, version_of).into_iter().flat_map(of).collect()
+    }
+
+    fn plain_port(&self) -> String {
+        let sleep = self.wait(Class::Sleep).map_or("the machine's own sleep", |wait| wait.info.call);
+        format!("its sleeps stand for {sleep}, and its other waits for what a plain port calls")
     }
 
     /// The wait of this machine that a record names, and what is passed on to it.
@@ -264,10 +309,9 @@ impl Plan {
 
     /// What is assumed of a program without adapters, for the report.
     pub fn plain(&self, program: &str) -> Described {
-        let sleep = self.wait(Class::Sleep).map_or("the machine's own sleep", |wait| wait.info.call);
         Described {
             runtime: program.to_owned(),
-            does: format!("its sleeps stand for {sleep}, and its other waits for what a plain port calls"),
+            does: self.plain_port(),
             source: String::new(),
             evidence: "no runtime recognised; --as CALL says what its sleeps stand for".to_owned(),
         }
@@ -367,6 +411,40 @@ mod tests {
         assert_eq!(java.clocks, Some(ClockChoice::These(vec![realtime])));
         assert_eq!(windows.adapted(&file("sleep"), &[], true, |_| None).map(|_| ()), None);
         assert_eq!(plan("linux-hz250").adapted(&file("java"), &[], true, |_| None).map(|_| ()), None, "its own system");
+    }
+
+    #[test]
+    fn a_version_that_does_not_run_there_is_emulated_and_said_to_be_too_new() {
+        let too_new = |machine: &str, name: &str| -> Vec<String> {
+            let adapted = plan(machine).adapted(&file(name), &[], true, |_| None).expect("adapters");
+            adapted
+                .described
+                .into_iter()
+                .map(|one| one.does)
+                .filter(|does| does.contains("doesn't run there"))
+                .collect()
+        };
+        let of_python = too_new("windows-7", "python3.11");
+        assert_eq!(of_python.len(), 1, "{of_python:?}");
+        assert!(of_python[0].starts_with("it doesn't run there: CPython needs Windows 8.1 from version 3.9 on"));
+        assert!(of_python[0].contains("and windows-7 is older"), "{of_python:?}");
+        assert!(too_new("windows-7", "python3.8").is_empty() && too_new("windows-11", "python3.11").is_empty());
+        let go = plan("windows-7").adapted(&go(), &[], true, |_| Some([26, 0])).expect("adapters");
+        assert!(go.described.iter().any(|one| one.does.contains("Go needs Windows 10 from version 1.21 on")));
+    }
+
+    #[test]
+    fn a_runtime_without_an_adapter_is_recognised_and_said_to_wait_as_a_plain_port() {
+        let of = |machine: &str, program: &Executed| plan(machine).not_adapted(program, |_| None);
+        let macos = plan("macos-14-m1");
+        assert!(macos.adapted(&file("python3.11"), &[], true, |_| None).is_none());
+        let described = of("macos-14-m1", &file("python3.11"));
+        assert_eq!(described.len(), 1, "{described:?}");
+        assert_eq!(described[0].runtime, "python 3.11");
+        assert!(described[0].does.starts_with("its port to macOS isn't adapted: its sleeps stand for "));
+        assert!(described[0].evidence.ends_with("; --as CALL says what its sleeps stand for"));
+        assert_eq!(of("macos-14-m1", &file("sleep")), []);
+        assert_eq!(of("windows-11", &file("beam.smp")).len(), 1, "a version that reads no other clock");
     }
 
     #[test]

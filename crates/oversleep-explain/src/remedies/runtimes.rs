@@ -100,7 +100,7 @@ pub(crate) static TIME_SLEEP: RemedyEntry = RemedyEntry {
     scope: Scope::Where(|file| gains(file, SLEEP)),
     summary: "The wait leaves the event loop, whose timeout counts in milliseconds.",
     how: "For the waits of asyncio and select in Python: call time.sleep in a thread of its own, and let asyncio await it with \
-          asyncio.to_thread (Python 3.9). On Windows, time.sleep is finer than the tick from Python 3.11 on.",
+          asyncio.to_thread (from Python 3.9 on; on Windows, where time.sleep waits for the tick before, from 3.11 on).",
     example: Some("# Python\nawait asyncio.to_thread(time.sleep, 0.0003)"),
     trial: measured(SLEEP.2, |file| both(file, SLEEP)),
 };

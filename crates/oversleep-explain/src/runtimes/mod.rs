@@ -6,12 +6,12 @@ pub mod instrument;
 pub mod rule;
 
 use oversleep_record::label::{self, Ended};
-use oversleep_record::series::{Quantity, Runtime, Status};
+use oversleep_record::series::{Pace, Quantity, Runtime, Status};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
-use oversleep_system::runtime_calls::{Record, behind, call};
+use oversleep_system::runtime_calls::{Record, behind, call, is_at_fixed_rate, takes_no_span};
 
 use instrument::{Validity, fault_of_clock};
-use rule::{NoRule, Point, Ruling, Zero};
+use rule::{Due, NoRule, Point, Ruling, Zero};
 
 /// A wait of one runtime in a result.
 #[derive(Clone, Debug)]
@@ -110,7 +110,12 @@ impl<'a> RuntimeWait<'a> {
             let Some(requested) = series.requested_ns else { continue };
             let shift = if series.quantity == Quantity::Lateness { requested.0 } else { 0 };
             let durations: Vec<i64> = series.samples.value.iter().map(|value| value + shift).collect();
-            points.push(Point::of(requested, &durations));
+            let due = match series.pace {
+                Some(Pace::Periodic) => Due::ByDeadline,
+                _ if is_at_fixed_rate(self.name) => Due::Unknown,
+                _ => Due::ByRule,
+            };
+            points.push(Point::of(requested, &durations).due(due));
         }
         points.sort_by_key(|point| point.requested);
         points
@@ -123,6 +128,7 @@ impl<'a> RuntimeWait<'a> {
     pub fn ruling(&self) -> Result<Ruling, NoRule> {
         match self.clock_fault {
             Some(fault) => Err(NoRule::WrongClock { fault }),
+            None if takes_no_span(self.name) => Err(NoRule::TakesNoSpan),
             None => match self.record {
                 Some(record) => Ok(Ruling::known(record.rounds, &self.points())),
                 None => Ruling::of(&self.points()),

@@ -13,7 +13,7 @@ use crate::session::Laboratory;
 const ADVISED: Nanos = Nanos::from_millis(1);
 
 /// Says in a result of `runtimes` on that modelled machine what helps each late call, by the label of its series, and
-/// explains it again. Nothing happens to any other result.
+/// explains it again. Nothing happens to any other result. With a version, advice is of that.
 pub fn advise(machine: &Laboratory, file: &mut ResultFile) {
     let os = file.platform.os.clone();
     let is_late =
@@ -26,7 +26,8 @@ pub fn advise(machine: &Laboratory, file: &mut ResultFile) {
         let record = runtime_calls::behind(&os, &runtime.name, &runtime.version, &series.subject);
         let fresh = record.and_then(|record| Some((record, machine.platform.restarted()?)));
         let Some((record, platform)) = fresh else { continue };
-        if let Some(advice) = advice(&Laboratory::on(platform), record, series) {
+        let machine = Laboratory::on(platform).of_version(machine.version.clone());
+        if let Some(advice) = advice(&machine, record, series) {
             series.labels.set(label::ADVICE, advice);
             is_any = true;
         }

@@ -13,6 +13,7 @@ use super::calls::of_runtime;
 use super::candidates::{finer, is_sleep, newer, of_system, other_calls};
 use super::measured::ask;
 use super::question::{Question, Subject};
+use super::versions::is_same;
 use crate::session::Laboratory;
 
 /// What helps, and what the call took with it.
@@ -91,8 +92,13 @@ pub fn helps(machine: &Laboratory, question: &Question, answer: &Answer) -> Resu
     let newer = call.and_then(|call| newer(&Host::of(platform), call));
     // What replaces the call, under the conditions of a question.
     let replacements = |under: &str, question: &Question| -> Vec<Help> {
-        let tried = others.iter().filter_map(|(what, name)| instead(&format!("{what}{under}"), name, question));
-        let best = tried.min_by(|one, other| one.p50_ns.total_cmp(&other.p50_ns));
+        let tried = others.iter().filter_map(|other| Some((other, instead(&other.call, &other.wait, question)?)));
+        let best = tried.min_by(|(_, one), (_, other)| one.p50_ns.total_cmp(&other.p50_ns));
+        let best = best.map(|(other, help)| {
+            let is_as_good =
+                |name: &str| instead("", name, question).is_some_and(|older| is_same(older.p50_ns, help.p50_ns));
+            Help { what: format!("{}{under}", other.words(is_as_good)), ..help }
+        });
         let newer = newer.as_ref().and_then(|(what, name)| instead(&format!("{what}{under}"), name, question));
         let library = format!("this project's library, which spins at the end ({}){under}", SLEEP_UNTIL.name);
         let library = may_block.then(|| instead(&library, SLEEP_UNTIL.name, question)).flatten();
@@ -137,11 +143,11 @@ fn why_nothing(platform: &dyn Platform, question: &Question, call: Option<&Recor
     let beneath = platform.wait(passes.wait).map_or(passes.wait, |wait| wait.info().call);
     if makes_more || passes.rounds == Rule::RoundsUpToGrid {
         let clause = passes.rounds.clause();
-        return format!("{runtime} calls {beneath}{clause}, and has no other call for such a wait");
+        return format!("{runtime} calls {beneath}{clause}, and no record knows a better call of it for such a wait");
     }
     format!(
-        "{beneath} is as late with every setting of this machine, and {runtime} has no call for such a wait that ends closer \
-         to its time"
+        "{beneath} is as late with every setting of this machine, and no record knows a call of {runtime} for such a wait \
+         that ends closer to its time"
     )
 }
 
@@ -170,8 +176,36 @@ mod tests {
         assert!(of_windows[1].contains("HIGH_RESOLUTION"), "{of_windows:?}");
         assert!(of_windows[2].contains("library"), "{of_windows:?}");
         let of_java = texts("windows-11", "parkNanos(1ms)");
-        let (version, when) = ("Thread.sleep (from 21)", ", where nothing has to wake the thread earlier");
-        assert_eq!(of_java[1], format!("{version}{when}"));
+        // Those before 21 gain the same.
+        assert_eq!(of_java[1], "Thread.sleep, where nothing has to wake the thread earlier");
+    }
+
+    /// A first version is named where a source says that it is one and those before gain less.
+    #[test]
+    fn a_first_version_is_named_only_where_those_before_gain_less() {
+        let of_go = texts("linux-hz250", "time.Sleep(300us)");
+        assert!(of_go.iter().all(|help| !help.contains("(from ")), "it was measured in that version alone: {of_go:?}");
+        let of_python = texts("linux-hz250", "asyncio.sleep(300us)");
+        assert!(of_python.iter().any(|help| help.starts_with("time.sleep, as await")), "{of_python:?}");
+        for machine in oversleep_model::names() {
+            let lab = Laboratory::on(platform(machine, &[], 1).expect("a machine"));
+            let (os, host) = (lab.platform_id().os, Host::of(lab.platform()));
+            let its = runtime_calls::all().iter().filter(|one| one.system == os && host.runs(one));
+            for record in its.filter(|one| matches!(one.family(), "java" | "python" | "go" | "rust")) {
+                for help in texts(machine, &format!("{}(1ms)", record.wait_name())) {
+                    let named =
+                        help.split_once(" (from ").and_then(|(call, rest)| Some((call, rest.split_once(')')?.0)));
+                    let Some((call, from)) = named else { continue };
+                    let from = from.parse().ok();
+                    let is_its = |one: &&Record| one.names[0] == call && one.from == from && one.system == os;
+                    let is_sourced = |one: &&Record| one.evidence == runtime_calls::Evidence::Published;
+                    assert!(
+                        runtime_calls::all().iter().filter(is_sourced).any(|one| is_its(&one)),
+                        "{machine}: {help}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]
@@ -262,6 +296,8 @@ mod tests {
         assert!(of_browser.contains("itself puts the end off"), "{of_browser}");
         let of_tokio = why("linux-hz250", "tokio::time::sleep(1ms)");
         assert!(of_tokio.starts_with("tokio calls epoll_wait, its deadline rounded up"), "{of_tokio}");
+        // A call that nothing is known of may exist.
+        assert!(of_tokio.ends_with("and no record knows a better call of it for such a wait"), "{of_tokio}");
     }
 
     #[test]

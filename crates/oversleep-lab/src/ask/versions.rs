@@ -68,7 +68,8 @@ pub fn versions(machine: &Laboratory, question: &Question, answer: &Answer) -> O
     Some(Versions { of: version_words(record), is_assumed, others, meaning, are_alike, is_held_back, needs })
 }
 
-fn is_same(one: f64, other: f64) -> bool {
+/// Whether two medians are the same.
+pub(super) fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() <= SAME_NS.max(one.max(other) * SAME_SHARE)
 }
 

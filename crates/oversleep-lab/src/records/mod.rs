@@ -11,12 +11,22 @@ use oversleep_explain::runtimes::{RuntimeWait, waits};
 use oversleep_model::Source;
 use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::SharedPlatform;
-use oversleep_system::runtime_calls::{CallWait, Counts, HELD, Host, Needs, Passes, Version, find, namesake};
+use oversleep_system::runtime_calls::{CallWait, Counts, HELD, Host, Needs, Passes, beginning, find, namesake};
 
 pub(crate) use modelled::probes;
 pub use oversleep_system::runtime_calls::{
-    Evidence, Holds, Record, all as runtimes, document, families, systems, versions,
+    Evidence, Holds, Record, Version, all as runtimes, document, families, systems, versions,
 };
+
+/// Whether a record is about that call of that runtime on that system: `window.setTimeout@firefox`.
+pub fn knows(os: &str, name: &str) -> bool {
+    !find(&[], os, name, None).is_empty()
+}
+
+/// The runtime of which that version of the call is known on that system.
+pub fn family_of(os: &str, call: &str, version: &Version) -> Option<&'static str> {
+    find(&[], os, call, Some(version)).first().map(|record| record.family())
+}
 
 /// The records of a result: one for each wait whose rule is known.
 pub fn records(file: &ResultFile) -> Vec<Record> {
@@ -235,6 +245,11 @@ pub(crate) fn runs_nowhere(host: &Host, record: &Record) -> String {
 pub(crate) fn unknown_version(os: &str, name: &str, version: &Version) -> Option<String> {
     let known = versions(os, name);
     let records = find(&[], os, name, None);
+    let later = records.iter().find_map(|record| {
+        let begins = beginning(&record.names[0], record.family())?;
+        let is_before = *version < begins.from;
+        is_before.then(|| format!("{name} came with {} {} ({})", begins.runtime, begins.from, begins.source))
+    });
     let other = records.iter().find_map(|record| namesake(record.family(), version));
     let other = other.map(|other| format!(" ({other}, which is another runtime)")).unwrap_or_default();
     let others = records.into_iter().filter(|record| record.covers(version)).map(Record::wait_name);
@@ -242,6 +257,9 @@ pub(crate) fn unknown_version(os: &str, name: &str, version: &Version) -> Option
     let others: Vec<String> = others.into_iter().map(|name| format!("; ask {name} for that runtime")).collect();
     (!known.is_empty()).then(|| {
         let others = others.concat();
+        if let Some(later) = later {
+            return format!("{later}; known: {}{others}", known.join("; "));
+        }
         format!("what {name} does in version {version}{other} is not known; known: {}{others}", known.join("; "))
     })
 }

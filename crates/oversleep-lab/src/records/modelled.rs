@@ -11,7 +11,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label;
 use oversleep_record::series::{Quantity, Runtime};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
-use oversleep_system::runtime_calls::{CallWait, Host, Trick, all, tricks};
+use oversleep_system::runtime_calls::{CallWait, Host, Trick, all, call, takes_no_span, tricks};
 use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{Platform, SharedPlatform, WaitEnd};
 
@@ -58,9 +58,10 @@ pub(crate) fn probes(
     for record in &records {
         if is_wanted(ExperimentId::R1) {
             let late = |requested| -> Box<dyn Probe> { Box::new(Lateness::of(shared, record, requested, plan, alone)) };
-            all.extend(requests(plan).into_iter().map(late));
+            all.extend(requests_of(record, plan).into_iter().map(late));
         }
-        if is_wanted(ExperimentId::R2) {
+        // What takes no span shows no rule.
+        if is_wanted(ExperimentId::R2) && !takes_no_span(&record.names[0]) {
             let rule =
                 |ns| Call::of(record, ExperimentId::R2, Nanos(ns), FEW, rounds(plan)).held(&plan.conditions).boxed();
             all.extend(RULE_REQUESTS_NS.map(rule));
@@ -97,6 +98,12 @@ pub(crate) fn probes(
         }
     }
     all
+}
+
+/// The requests of a call: those of the plan, or the span that it waits where programs give it none.
+fn requests_of(record: &Record, plan: &Plan) -> Vec<Nanos> {
+    let alone = call(&record.names[0]).and_then(|call| call.alone.as_ref()?.parse().ok());
+    alone.filter(|_| plan.requests.is_empty()).map_or_else(|| requests(plan), |alone| vec![alone])
 }
 
 /// The same records: those of a call stay together where the first of them is, the newest version first.

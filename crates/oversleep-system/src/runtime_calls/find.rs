@@ -33,11 +33,8 @@ pub fn find<'a>(first: &'a [Record], os: &str, name: &str, version: Option<&Vers
 /// The runtime whose version that is, of those that have the call: the first one that numbers its versions so on any system.
 /// A version 6 of a call of .NET is none of Mono 6.8, even where nothing is known of .NET 6.
 fn numbered<'a>(found: &[&'a Record], version: &Version) -> Option<&'a str> {
-    let same_call = |one: &Record, other: &Record| {
-        one.family() == other.family() && one.names.iter().any(|name| other.names.contains(name))
-    };
     let has = |record: &&&Record| {
-        record.covers(version) || all().iter().any(|one| same_call(one, record) && one.covers(version))
+        record.covers(version) || all().iter().any(|one| one.is_same_call(record) && one.covers(version))
     };
     found.iter().find(has).map(|record| record.family())
 }

@@ -34,8 +34,11 @@ static ALL: LazyLock<File> = LazyLock::new(|| {
         all.alias.extend(read.alias);
         all.owner.extend(read.owner);
         all.aside.extend(read.aside);
+        all.begin.extend(read.begin);
     }
     all.record.iter_mut().for_each(complete);
+    let published: Vec<Record> = all.record.iter().filter(|one| one.evidence == Evidence::Published).cloned().collect();
+    all.record.iter_mut().for_each(|record| take_names(record, &published));
     all
 });
 
@@ -62,6 +65,24 @@ struct File {
     owner: Vec<Owner>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     aside: Vec<Aside>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    begin: Vec<Beginning>,
+}
+
+/// The version of a runtime that a call came with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beginning {
+    /// The names of the call.
+    pub names: Vec<String>,
+    /// The runtime's name in `oversleep runtimes`.
+    pub family: String,
+    /// As people call it: `.NET`.
+    pub runtime: String,
+    /// The first version that has it.
+    pub from: Version,
+    /// Where that is said.
+    pub source: String,
 }
 
 /// Another way to make a call.
@@ -81,6 +102,9 @@ pub struct Alias {
     /// The number of its arguments, if that tells it from other calls of its name.
     #[serde(default)]
     pub arguments: Option<usize>,
+    /// Whether its span is the first of several arguments.
+    #[serde(default)]
+    pub span_first: bool,
 }
 
 /// What a call may be called on.
@@ -215,6 +239,43 @@ pub(super) fn complete(record: &mut Record) {
     }
 }
 
+/// A call has all names that some published record gives it: a measured one has the name of one probe. `node.setTimeout` is
+/// Node's `setTimeout`.
+fn take_names(record: &mut Record, published: &[Record]) {
+    let plain =
+        |name: &String| name.strip_prefix(record.family()).and_then(|rest| rest.strip_prefix('.')).map(str::to_owned);
+    let own: Vec<String> = record.names.iter().cloned().chain(record.names.iter().filter_map(plain)).collect();
+    let same = |one: &&Record| {
+        one.evidence == Evidence::Published
+            && one.family() == record.family()
+            && one.names.iter().any(|name| own.contains(name))
+    };
+    let others: Vec<String> = published.iter().filter(same).flat_map(|one| one.names.iter().cloned()).collect();
+    for name in others {
+        if !record.names.contains(&name) {
+            record.names.push(name);
+        }
+    }
+}
+
+/// The record with all names of its call.
+pub(super) fn with_all_names(mut record: Record) -> Record {
+    take_names(&mut record, all());
+    record
+}
+
+/// The version that the call came with.
+pub fn beginning(name: &str, family: &str) -> Option<&'static Beginning> {
+    let plain = name.split('@').next().unwrap_or(name);
+    ALL.begin.iter().find(|one| one.family == family && one.names.iter().any(|known| known == plain))
+}
+
+/// All versions that calls came with.
+#[cfg(test)]
+pub(super) fn beginnings() -> &'static [Beginning] {
+    &ALL.begin
+}
+
 /// All built-in records.
 pub fn all() -> &'static [Record] {
     &ALL.record
@@ -272,6 +333,11 @@ pub(super) fn calls() -> &'static [Call] {
 pub fn call(name: &str) -> Option<&'static Call> {
     let plain = name.split(['(', '@']).next().unwrap_or(name);
     ALL.call.iter().find(|call| call.names.iter().any(|known| known == plain))
+}
+
+/// Whether calls of that name take no span: a model gives them the one that they wait.
+pub fn takes_no_span(name: &str) -> bool {
+    call(name).is_some_and(|call| call.alone.is_some())
 }
 
 /// Whether calls of that name are due at multiples of their span.

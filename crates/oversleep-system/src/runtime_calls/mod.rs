@@ -21,8 +21,9 @@ use crate::{Clock, Platform};
 pub use find::{behind, find, systems, version_named, versions, versions_together};
 pub use host::{Host, Needs};
 pub use known::{
-    Alias, Aside, Call, Edge, Thread, Trick, aliases, all, aside, call, can_call_library, count, document, edge,
-    families, is_at_fixed_rate, is_method, is_package, names, namesake, pace, read, tricks,
+    Alias, Aside, Beginning, Call, Edge, Thread, Trick, aliases, all, aside, beginning, call, can_call_library, count,
+    document, edge, families, is_at_fixed_rate, is_method, is_package, names, namesake, pace, read, takes_no_span,
+    tricks,
 };
 pub use limits::{Counts, Limit, Wraps};
 pub use passes::Passes;
@@ -260,6 +261,11 @@ impl Record {
     /// Its name among waits: `Thread.sleep@java-14-to-20`, `Thread.sleep@java-21-and-later`.
     pub fn wait_name(&self) -> String {
         format!("{}@{}", self.names[0], self.of_versions())
+    }
+
+    /// Whether both are about one call, perhaps by different names of it.
+    pub fn is_same_call(&self, other: &Record) -> bool {
+        self.family() == other.family() && self.names.iter().any(|name| other.names.contains(name))
     }
 
     /// Its runtime and the versions that it is about: `java-14-to-20`, `python-3.9`.

@@ -42,6 +42,11 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// Whether it makes some requests shorter.
+    pub fn may_shorten(self) -> bool {
+        !matches!(self, Rule::Exact | Rule::RoundsUp | Rule::RoundsUpToGrid)
+    }
+
     /// The rules that durations tell apart, each with a constant remainder, simplest first.
     pub const STEADY: [Rule; 5] =
         [Rule::Exact, Rule::Truncates, Rule::TruncatesToAtLeastOne, Rule::RoundsUp, Rule::RoundsToNearest];

@@ -97,6 +97,69 @@ fn a_version_decides_which_record_answers() {
     assert!("3.x".parse::<Version>().is_err());
 }
 
+/// A call that came later than its runtime answers for no version before.
+#[test]
+fn no_record_is_about_a_version_that_lacks_the_call() {
+    for begins in known::beginnings() {
+        let is_its =
+            |one: &&Record| one.family() == begins.family && one.names.iter().any(|name| begins.names.contains(name));
+        let mut its = all().iter().filter(is_its).peekable();
+        assert!(its.peek().is_some(), "{:?}", begins.names);
+        its.for_each(|one| {
+            assert!(one.from.as_ref() >= Some(&begins.from), "{} begins before {}", one.id, begins.from)
+        });
+        assert!(begins.source.starts_with("https://"), "{:?}", begins.names);
+    }
+    for version in ["3", "net5.0"] {
+        let version = version.parse().expect(version);
+        assert_eq!(find(&[], "linux", "PeriodicTimer", Some(&version)), Vec::<&Record>::new());
+    }
+    assert_eq!(find(&[], "linux", "PeriodicTimer", "net6.0".parse().ok().as_ref())[0].id, "R51");
+}
+
+/// The names that a published record gives to a call lead to the same records, measured ones too.
+#[test]
+fn every_name_of_a_call_leads_to_the_same_records() {
+    let of = |os: &str, name: &str, family: &str, version: Option<&Version>| -> BTreeSet<String> {
+        find(&[], os, &format!("{name}@{family}"), version).iter().map(|record| record.id.clone()).collect()
+    };
+    for record in all().iter().filter(|record| record.evidence == Evidence::Published) {
+        let (os, first) = (&record.system, &record.names[0]);
+        for name in &record.names[1..] {
+            let family = record.family();
+            let is_apart = of(os, first, family, None) != of(os, name, family, None);
+            assert!(!is_apart, "{}: {first} and {name} lead to different records", record.id);
+        }
+    }
+    let version: Version = "3.11".parse().expect("a version");
+    for (one, other) in [
+        ("threading.Event.wait", "Event.wait"),
+        ("threading.Lock.acquire", "Lock.acquire"),
+        ("threading.Condition.wait", "Condition.wait"),
+    ] {
+        let found = of("linux", one, "python", Some(&version));
+        assert_eq!(found, of("linux", other, "python", Some(&version)), "{one}");
+    }
+    assert!(!of("linux", "threading.Event.wait", "python", Some(&version)).is_empty());
+    let record = Record { names: vec!["Event.wait".to_owned()], ..measured("python", "3.12.1") };
+    let own = CallWait::of(record).record().clone();
+    assert_eq!(find(&[own], "linux", "threading.Event.wait", "3.12.1".parse().ok().as_ref()).len(), 1);
+}
+
+/// A record as a result gives it.
+fn measured(family: &str, version: &str) -> Record {
+    let some =
+        all().iter().find(|one| one.evidence == Evidence::Measured && one.system == "linux").expect("there are some");
+    Record {
+        id: format!("{family}-{version}/x"),
+        runtime: family.to_owned(),
+        family: None,
+        from: version.parse().ok(),
+        versions: version.to_owned(),
+        ..some.clone()
+    }
+}
+
 #[test]
 fn a_call_holds_what_its_record_says_of_the_span_that_it_passes() {
     let record = all().iter().find(|record| record.id == "R04").expect("Thread.sleep of Windows");

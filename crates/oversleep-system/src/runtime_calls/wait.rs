@@ -38,6 +38,7 @@ pub fn wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a CallWait> 
 impl CallWait {
     /// The wait of a record.
     pub fn of(record: Record) -> CallWait {
+        let record = known::with_all_names(record);
         let beneath = waits::of(&record.system).iter().find(|info| info.name == record.wait);
         // Descriptions have names of the program's lifetime. A record of a result is kept as long, which is some 100 bytes.
         let name: &'static str = record.wait_name().leak();

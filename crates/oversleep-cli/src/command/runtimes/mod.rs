@@ -188,13 +188,14 @@ impl Runtimes {
 
 impl Runtimes {
     /// On a modelled machine no runtime is run: records state how each translates a request.
-    fn modelled(self) -> Result<Exit, Failure> {
+    fn modelled(mut self) -> Result<Exit, Failure> {
         let of_real_ones = [("--list", self.list), ("--fetch", self.fetch), ("--runtime", !self.runtime.is_empty())];
         if let Some((option, _)) = of_real_ones.iter().find(|(_, is_given)| *is_given) {
             return Err(Failure::usage(format!("{option} is about runtimes of this machine; leave it out on a model")));
         }
         let lab = machine::laboratory(&self.machine.each()[0])?;
         let known = records::families(&lab.platform_id().os);
+        self.versions_from_names(&known)?;
         if let Some(name) = self.names.iter().find(|name| !known.contains(&name.to_ascii_lowercase().as_str())) {
             let on = self.machine.on.as_deref().unwrap_or("MACHINE");
             if let Some(wait) = lab.runtime_call(name).ok().flatten().or_else(|| lab.wait_called(name)) {
@@ -226,7 +227,35 @@ impl Runtimes {
             },
             ..args
         };
-        measuring::run_and(args, &self.output, Files::AsAsked, |lab, _, _, file| advise(lab, file))
+        // What helps is of the version that is meant.
+        measuring::run_and(args, &self.output, Files::AsAsked, |lab, request, _, file| {
+            advise(&lab.clone().of_version(request.plan.runtimes.version.clone()), file);
+        })
+    }
+
+    /// A name with a version, like `java-17`, is that runtime with --version 17.
+    fn versions_from_names(&mut self, known: &[&str]) -> Result<(), Failure> {
+        let is_known = |name: &str| known.contains(&name.to_ascii_lowercase().as_str());
+        for at in 0..self.names.len() {
+            let name = self.names[at].clone();
+            let Some((family, version)) = name.rsplit_once('-').filter(|(family, _)| is_known(family)) else {
+                continue;
+            };
+            let Ok(version) = version.parse::<Version>() else { continue };
+            if self.names.len() > 1 {
+                return Err(Failure::usage(format!(
+                    "'{name}' states a version, and on a modelled machine one version is meant of all runtimes that are \
+                     named; name {family} alone"
+                )));
+            }
+            if let Some(other) = self.version.as_ref().filter(|other| **other != version) {
+                return Err(Failure::usage(format!(
+                    "'{name}' and --version {other} state two versions; leave one out"
+                )));
+            }
+            (self.names[at], self.version) = (family.to_owned(), Some(version));
+        }
+        Ok(())
     }
 }
 

@@ -91,9 +91,14 @@ impl Tracer {
         let (shared, program) = (&self.shared, executed::identify(tid));
         let (plan, version) = (shared.settings.plan.as_ref()?, |mark: &str| program.version(mark));
         let Some(adapted) =
-            plan.adapted(&program.executed, &shared.settings.stands_for, shared.settings.has_adapters, version)
+            plan.adapted(&program.executed, &shared.settings.stands_for, shared.settings.has_adapters, &version)
         else {
-            shared.counts.note_unrecognised(program.executed.file);
+            let recognises = shared.settings.has_adapters && plan.is_of_another_system();
+            let others = if recognises { plan.not_adapted(&program.executed, version) } else { Vec::new() };
+            match others.is_empty() {
+                true => shared.counts.note_unrecognised(program.executed.file),
+                false => shared.counts.note_adapters(&others),
+            }
             return None;
         };
         shared.counts.note_adapters(&adapted.described);

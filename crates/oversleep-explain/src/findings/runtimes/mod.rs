@@ -104,7 +104,8 @@ static FINDINGS: &[FindingEntry] = &[
                   shorter by the phase at which it was requested. A timer of an event loop counts from the time that the \
                   loop last read, which is earlier than the call.",
         how_we_know: "Each wait is timed from just before the call. Waits count as early that end more than 1 µs before what \
-                      the call was given.",
+                      the call was given. A timer with a period is judged by its deadlines: after a late one, a shorter \
+                      interval is right.",
         what_to_do: "Read a monotonic clock after the wait, and wait again for what is left.",
         check: Check::Rule(early),
         ..OF_RUNTIMES

@@ -54,13 +54,25 @@ impl fmt::Display for Zero {
     }
 }
 
+/// By what a wait would be early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// It takes less than the rule makes of the request.
+    ByRule,
+    /// It ends before its deadline, which is one of a rate: a late one makes the next interval shorter.
+    ByDeadline,
+    /// Its intervals are those of a rate, and nobody knows its deadlines.
+    Unknown,
+}
+
 /// Durations that were measured for one request.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// What was requested.
     pub requested: Nanos,
-    /// The duration of each call, in ns, the shortest first.
+    /// The duration of each call, in ns, the shortest first. At a rate, the request and the lateness.
     durations: Vec<i64>,
+    due: Due,
 }
 
 impl Point {
@@ -68,7 +80,24 @@ impl Point {
     pub fn of(requested: Nanos, durations: &[i64]) -> Point {
         let mut durations = durations.to_vec();
         durations.sort_unstable();
-        Point { requested, durations }
+        Point { requested, durations, due: Due::ByRule }
+    }
+
+    /// The same, where that says when they were due.
+    #[must_use]
+    pub fn due(self, due: Due) -> Point {
+        Point { due, ..self }
+    }
+
+    /// When the shortest of them were due, under that rule.
+    fn due_ns(&self, rule: Rule) -> Option<i64> {
+        match self.due {
+            Due::ByRule => Some(rule.rounded(self.requested).0),
+            // What is left until a deadline is rounded, too.
+            Due::ByDeadline if rule.may_shorten() => Some(self.requested.0 - MILLISECOND),
+            Due::ByDeadline => Some(self.requested.0),
+            Due::Unknown => None,
+        }
     }
 
     /// The duration of each call, in ns, the shortest first.
@@ -132,6 +161,8 @@ pub enum NoRule {
         /// The other one.
         other: Rule,
     },
+    /// The call takes no span that it could round.
+    TakesNoSpan,
     /// The durations were timed by a wrong clock.
     WrongClock {
         /// What is wrong with it.
@@ -147,6 +178,7 @@ impl fmt::Display for NoRule {
             NoRule::Constant { duration } => write!(f, "takes {duration} whatever the request"),
             NoRule::Unsteady { spread, .. } => write!(f, "no rule (rests differ by {spread})"),
             NoRule::Ambiguous { one, other } => write!(f, "unclear ({one}, or {other})"),
+            NoRule::TakesNoSpan => f.write_str("takes no span"),
             NoRule::WrongClock { fault } => write!(f, "its clock {fault}"),
         }
     }
@@ -203,7 +235,7 @@ impl Ruling {
     fn with(rule: Rule, (spread, rest): (i64, i64), next_spread: i64, points: &[(&Point, i64)]) -> Ruling {
         let (mut early, mut count, mut earliest) = (0_usize, 0_usize, 0);
         for (point, _) in points {
-            let due = rule.rounded(point.requested).0;
+            let Some(due) = point.due_ns(rule) else { continue };
             // A request that is rounded to zero can't end early.
             if due > 0 {
                 early += point.durations.iter().filter(|&&ns| ns < due - EARLY_MIN_NS).count();

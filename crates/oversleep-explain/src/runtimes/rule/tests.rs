@@ -34,6 +34,24 @@ fn waits_that_end_early_are_told_with_their_rule() {
     assert_eq!(ruling.to_string(), "truncates to ms; 50 % end early");
 }
 
+/// After a late deadline the next interval is shorter, and the next deadline is not early.
+#[test]
+fn what_is_due_at_a_rate_is_early_by_its_deadline_alone() {
+    // On time and up to a grid of milliseconds late.
+    let on_time = |&ns: &i64| Point::of(Nanos(ns), &[ns + 3_100, ns + 743_000, ns + 1_900_000]);
+    let ruling = |rule: Rule, due: Due, early: i64| {
+        let shifted = |ns: &i64| Point { due, ..on_time(&(ns - early)) };
+        let shifted = |ns: &i64| Point { requested: Nanos(*ns), ..shifted(ns) };
+        Ruling::known(rule, &REQUESTS.iter().filter(|ns| **ns > 1).map(shifted).collect::<Vec<_>>())
+    };
+    assert!(ruling(Rule::RoundsUpToGrid, Due::ByRule, 0).is_early(), "300 µs that take as long are no millisecond");
+    assert!(!ruling(Rule::RoundsUpToGrid, Due::ByDeadline, 0).is_early());
+    assert!(ruling(Rule::RoundsUpToGrid, Due::ByDeadline, 20_000).is_early());
+    assert!(!ruling(Rule::Truncates, Due::ByDeadline, 900_000).is_early(), "less than a millisecond is its rule");
+    let unknown = ruling(Rule::Exact, Due::Unknown, 200_000);
+    assert!(!unknown.is_early() && unknown.count > 0, "{unknown:?}");
+}
+
 #[test]
 fn a_wait_on_a_grid_of_its_own_is_told() {
     let late = [70_000, 1_080_000, 1_090_000, 80_000, 1_070_000, 75_000];

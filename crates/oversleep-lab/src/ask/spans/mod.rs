@@ -120,7 +120,8 @@ fn written(call: &str, argument: &str) -> Option<Result<Nanos, String>> {
     if argument.is_empty() {
         return known?.alone.as_ref()?.parse().ok().map(Ok);
     }
-    if let Some((first, _)) = argument.split_once(',').filter(|_| known.is_some_and(|call| call.span_first)) {
+    let is_first = known.is_some_and(|call| call.span_first) || alias.is_some_and(|alias| alias.span_first);
+    if let Some((first, _)) = argument.split_once(',').filter(|_| is_first) {
         return Some(read(call, first.trim()));
     }
     // Of several arguments, the last one is the span.

@@ -46,7 +46,8 @@ pub(in crate::ask) fn canonical(call: &str, argument: &str) -> Result<String, St
     }
     let starts = call.char_indices().filter(|(at, c)| *at > 0 && ".:".contains(*c)).map(|(at, _)| at + 1);
     let rests: Vec<&str> = starts.map(|at| &call[at..]).filter(|rest| !rest.starts_with(':')).collect();
-    if let Some(rest) = rests.iter().find(|rest| runtime_calls::call(rest).is_some()) {
+    let is_way = |rest: &str| runtime_calls::is_method(rest) && alias(rest, argument).is_some();
+    if let Some(rest) = rests.iter().find(|rest| runtime_calls::call(rest).is_some() || is_way(rest)) {
         let package = &call[..call.len() - rest.len()];
         // A function's own name has that of its class or module; an object has any name.
         return match !rest.contains(['.', ':']) || runtime_calls::is_package(package) {

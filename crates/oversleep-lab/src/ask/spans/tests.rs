@@ -95,6 +95,10 @@ fn a_call_is_read_as_it_stands_in_the_code() {
         ("Sleep(3d)", "72h"),
         ("time.sleep(1d)", "24h"),
         ("_ = new System.Threading.Timer(_ => Tick(1, 2), null, 0, 16);", "16ms"),
+        ("time.NewTimer(10 * time.Millisecond)", "10ms"),
+        ("time.AfterFunc(time.Millisecond, f)", "1ms"),
+        ("time.AfterFunc(10*time.Millisecond, func() { done(1, 2) })", "10ms"),
+        ("scheduler.scheduleWithFixedDelay(task, 0, 10, TimeUnit.MILLISECONDS)", "10ms"),
         ("timer:sleep(1).", "1ms"),
         ("timer:send_interval(10, tick).", "10ms"),
         ("timer:send_interval(10, self(), tick)", "10ms"),
@@ -118,6 +122,10 @@ fn another_way_to_make_a_call_is_that_call() {
         ("timer.scheduleAtFixedRate(task, 0, 20)", "Timer.scheduleAtFixedRate(20ms)"),
         ("executor.schedule(task, 10L, TimeUnit.MICROSECONDS)", "ScheduledExecutorService.schedule(10us)"),
         ("timer:send_interval(10, tick).", "timer:send_interval(10ms)"),
+        ("time.NewTimer(1ms)", "time.Timer(1ms)"),
+        ("t := time.AfterFunc(1ms, f)", "time.Timer(1ms)"),
+        ("scheduleWithFixedDelay(1ms)", "ScheduledExecutorService.schedule(1ms)"),
+        ("pool.scheduleWithFixedDelay(task, 0, 10L, TimeUnit.MICROSECONDS)", "ScheduledExecutorService.schedule(10us)"),
         ("Thread.sleep(1)", "Thread.sleep(1ms)"),
     ] {
         assert_eq!(text.parse::<Subject>().expect(text).to_string(), call);

@@ -177,6 +177,7 @@ fn rule(wait: &RuntimeWait<'_>) -> Cell {
     match wait.ruling() {
         Ok(ruling) if ruling.rule == Rule::Exact && !ruling.is_early() => ruling.to_string().to_cell(),
         Ok(ruling) => ruling.to_string().toned(Tone::Warn),
+        Err(why @ NoRule::TakesNoSpan) => why.to_string().toned(Tone::Soft),
         Err(why) if is_told(&why) => why.to_string().toned(Tone::Warn),
         Err(_) => "unclear".toned(Tone::Soft),
     }
@@ -184,7 +185,7 @@ fn rule(wait: &RuntimeWait<'_>) -> Cell {
 
 /// Whether the table says itself why there is no rule.
 fn is_told(why: &NoRule) -> bool {
-    matches!(why, NoRule::Constant { .. } | NoRule::WrongClock { .. })
+    matches!(why, NoRule::Constant { .. } | NoRule::WrongClock { .. } | NoRule::TakesNoSpan)
 }
 
 /// Why the rule of some waits is unclear.
