@@ -262,12 +262,13 @@ fn a_span_of_more_than_32_bits_may_lose_the_others() {
 fn a_call_of_32_bits_says_what_it_makes_of_more() {
     // These wait for a longer span in pieces.
     const LOOPS: [&str; 4] = ["go", "tokio", "erlang", "async-io"];
-    const PIECES: [&str; 6] = [
+    const PIECES: [&str; 7] = [
         "Thread.sleep",
         "Object.wait",
         "asyncio.sleep",
         "asyncio.wait_for",
         "uv_timer_start",
+        "julia.sleep",
         "condition_variable.wait_for",
     ];
     let waits_again = |record: &Record| {
