@@ -63,7 +63,7 @@ fn emulated(
     }
     let end = |&Called { now, requested, due }: &Called| {
         resolution.release_ended(now);
-        let holds = plan.holds(wait.passes, Requested::Span(requested), now);
+        let holds = plan.holds(wait, Requested::Span(requested), now);
         if holds.is_some() {
             resolution.hold(THREAD, holds, now);
         }

@@ -73,7 +73,7 @@ impl Plan {
             Rule::TruncatesToAtLeastOne => Nanos::from_millis(1),
             _ => return None,
         };
-        if passes.may_hold() || !passes.is_unlimited() || passes.counts().is_some() {
+        if passes.may_hold() || wait.raises_to_ns.is_some() || !passes.is_unlimited() || passes.counts().is_some() {
             return None;
         }
         let granularity = wait.info.granularity;

@@ -177,14 +177,21 @@ impl Plan {
         }
     }
 
-    /// The resolution that a wait's runtime requests while it waits for that, if it does so for this wait alone.
-    pub fn holds(&self, passes: Passes<'_>, requested: Requested, now: Nanos) -> Option<Nanos> {
+    /// The resolution that a wait, or its runtime for this wait alone, requests while it waits for that.
+    pub fn holds(&self, of: StandsFor<'_>, requested: Requested, now: Nanos) -> Option<Nanos> {
+        let passes = of.passes;
         let span = match requested {
             Requested::Span(span) => span,
             Requested::Deadline(at) => at - now,
         };
         let passes_on = (span > Nanos::ZERO).then(|| self.passed_on(passes, requested, span, now))?;
-        passes.holds(passes_on).filter(|_| passes_on > Nanos::ZERO && !passes.always_holds())
+        let by_runtime = passes.holds(passes_on).filter(|_| !passes.always_holds());
+        by_runtime.or(of.wait.raises_to_ns).filter(|_| passes_on > Nanos::ZERO)
+    }
+
+    /// Whether a wait may request a resolution while it waits.
+    pub fn may_hold(&self, of: StandsFor<'_>) -> bool {
+        self.has_tick() && (of.passes.may_hold() || of.wait.raises_to_ns.is_some())
     }
 
     /// The end of a wait that begins `now`. `None` if it is over at once, so that the call is made unchanged.

@@ -152,8 +152,7 @@ impl Tracer {
             requested => requested,
         };
         let holder = Holder::Wait { process, thread: tid };
-        let holds =
-            (plan.has_tick() && wait.passes.may_hold()).then(|| plan.holds(wait.passes, requested, now)).flatten();
+        let holds = plan.may_hold(wait).then(|| plan.holds(wait, requested, now)).flatten();
         // Its last wait has ended, maybe before its time.
         if holds.is_some() || program.is_some() && shared.is_held_by(holder) {
             shared.hold(holder, holds, now);
