@@ -61,7 +61,7 @@ pub struct Conclusion {
     /// the reason, ending with the next step.
     pub sentence: String,
     /// What it holds for, too.
-    pub more: Vec<More>,
+    pub more: Box<[More]>,
     /// The figures behind it.
     pub evidence: Vec<Evidence>,
     /// Series among these whose median hides two peaks, each in words.
@@ -106,7 +106,7 @@ impl Conclusion {
         Conclusion {
             verdict,
             sentence,
-            more: Vec::new(),
+            more: Box::default(),
             evidence: Vec::new(),
             two_peaks: Vec::new(),
             severity: None,
@@ -192,7 +192,7 @@ impl Conclusion {
 
     /// Adds what it holds for, too.
     pub fn and_more(mut self, more: Vec<More>) -> Conclusion {
-        self.more = more;
+        self.more = more.into();
         self
     }
 

@@ -173,7 +173,7 @@ fn finding(
         severity: conclusion.severity.unwrap_or(entry.severity),
         verdict,
         sentence: conclusion.sentence,
-        more: conclusion.more,
+        more: conclusion.more.into_vec(),
         explained_ns: instance.as_ref().map(|instance| instance.explained),
         evidence: conclusion.evidence,
         advice,

@@ -91,7 +91,7 @@ impl Tracer {
         let (shared, program) = (&self.shared, executed::identify(tid));
         let (plan, version) = (shared.settings.plan.as_ref()?, |mark: &str| program.version(mark));
         let Some(adapted) =
-            plan.adapted(&program.executed, &shared.settings.stands_for, shared.settings.has_adapters, &version)
+            plan.adapted(&program.executed, &shared.settings.stands_for, shared.settings.has_adapters, version)
         else {
             let recognises = shared.settings.has_adapters && plan.is_of_another_system();
             let others = if recognises { plan.not_adapted(&program.executed, version) } else { Vec::new() };

@@ -11,8 +11,6 @@ use oversleep_record::{FactName, Nanos, ResultFile};
 
 mod kept;
 
-use kept::Kept;
-
 use super::APPLIES_TO;
 use super::own_share::{NICE_0, Own, SCHED_IDLE, advice, name};
 use super::real_time::{FAIR, RESERVED, is_in_reserved_time, leave_time};
@@ -28,6 +26,7 @@ use crate::remedies::machine::LIFT_REAL_TIME_THROTTLING;
 use crate::remedies::observed::{
     FOLLOW_LESS, RAISE_GROUP_WEIGHT, RESTORE_PRIORITY, RUN_FIRST, SEPARATE_CPUS, SWITCH_SOONER,
 };
+use kept::Kept;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-Y015",
