@@ -306,7 +306,7 @@ fn records_of_a_result_say_where_and_how_they_were_found() {
 #[test]
 fn a_runtime_with_a_version_is_that_version_on_a_modelled_machine() {
     let home = Home::new();
-    let quick = ["--on", "linux-hz250", "--quick", "--json"];
+    let quick = ["--on", "linux-hz250", "--quick", "--request", "1ms", "--json"];
     let of = |words: &[&str]| home.run([&["runtimes"][..], words, &quick].concat()).measured();
     let (named, option) = (of(&["java-17"]), of(&["java", "--version", "17"]));
     assert_eq!(named.result().series, option.result().series);

@@ -58,8 +58,8 @@ impl Other {
         Other { call, how: String::new(), wait, measured_in: None, from: None, older: Vec::new() }
     }
 
-    /// The call in advice. A first version is named where those before, which programs may have, gain less: `is_as_good` says
-    /// whether a wait does as much as this one.
+    /// The call in advice. A first version is named where those before, which programs may have, gain less:
+    /// `is_as_good` says whether a wait does as much as this one.
     pub(super) fn words(&self, is_as_good: impl Fn(&str) -> bool) -> String {
         let mut from = &self.from;
         for (wait, earlier) in &self.older {

@@ -265,6 +265,8 @@ pub(crate) fn unknown_version(os: &str, name: &str, version: &Version) -> Option
 }
 
 #[cfg(test)]
+mod judged_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod walk;
