@@ -6,7 +6,8 @@ use oversleep_record::{CommandName, ExperimentId, label};
 use super::tests::{lab, run_on};
 use super::*;
 
-/// Only a deadline that a call was before is an early end: no interval after a late one, and no span that a call doesn't take.
+/// Only a deadline that a call was before is an early end: no interval after a late one, and no span that a call doesn't
+/// take.
 #[test]
 fn no_call_at_a_fixed_rate_ends_early_but_before_its_deadline() {
     let mut judged = 0;
