@@ -34,7 +34,7 @@
 //!   ticks and one-shot timers (`plan/closed.rs`); a test compares it with `Plan::end` on all machines. One wait in 256
 //!   still stops, so that the report has durations.
 //! - A runtime's Linux build doesn't wait as its Windows port does. A record of the table of runtimes' calls with `on_linux`
-//!   says what the port does where the Linux build makes a call (`plan/adapters.rs`), and `adapters.toml` how a program's
+//!   says what the port does where the Linux build makes a call (`plan/adapters`), and `adapters.toml` how a program's
 //!   runtime and version are recognised (`plan/recognised.rs`). Where it depends on the caller what a call is (Java's sleeps
 //!   and parks end in one function of the C library), the stack decides (`programs/callers.rs`), and such calls always stop.
 //!   A resolution that a runtime requests for a wait is held until the wait's planned end (`plan/resolution.rs`). A test
