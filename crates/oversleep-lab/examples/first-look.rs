@@ -33,21 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
             }
         }
-        let order = [
-            "id",
-            "system",
-            "on",
-            "ask",
-            "set",
-            "own",
-            "neighbours",
-            "load",
-            "single",
-            "kind",
-            "ns",
-            "rule",
-            "uncovered",
-        ];
+        let order =
+            ["id", "system", "on", "ask", "set", "own", "neighbours", "load", "kind", "ns", "rule", "uncovered"];
         let fields = order.iter().filter_map(|key| Some(format!("{key} = {}", table.get(*key)?)));
         println!("  {{ {} }},", fields.collect::<Vec<_>>().join(", "));
     }

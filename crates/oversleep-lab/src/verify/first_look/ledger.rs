@@ -143,17 +143,15 @@ fn outcome(question: &Answered, found: &Found) -> Result<Outcome, String> {
     let (Some([min, p50, mean, max]), Some(kind)) = (question.ns, question.kind) else {
         return Err(format!("{} has neither an answer nor a reason", question.id));
     };
-    let (published, rounding) = found.ns()?;
-    let whole = if found.late { published + question.request_ns() } else { published };
-    let ns = match (found.of, kind) {
-        (Of::Min, _) => min,
-        (Of::P50, _) => p50,
-        (Of::Mean, _) | (Of::Single, Kind::Cost) => mean,
-        (Of::Max, _) => max,
-        // Where a rule leaves a range, one call may be anywhere in it.
-        (Of::Single, Kind::Rule) => whole.clamp(min, max),
+    let ns = match found.of {
+        Of::Min => min,
+        Of::P50 => p50,
+        Of::Mean => mean,
+        Of::Max => max,
     };
+    let (published, rounding) = found.ns()?;
     let model = if found.late { ns - question.request_ns() } else { ns };
+    let whole = if found.late { published + question.request_ns() } else { published };
     let agrees = match kind {
         Kind::Rule => (ns - whole).abs() <= rounding.max(0.02 * whole.abs()),
         Kind::Cost => {

@@ -50,9 +50,6 @@ pub struct Answered {
     pub neighbours: Vec<String>,
     /// Background load.
     pub load: Option<String>,
-    /// Whether it is about a single call, at a random moment of the tick, rather than about calls back to back.
-    #[serde(default)]
-    pub single: bool,
     /// What decides it: a rule must agree within 2 % or its source's rounding, anything else within a factor of 2.
     pub kind: Option<Kind>,
     /// The answer in ns: the shortest, the median, the mean and the longest.
@@ -113,9 +110,6 @@ impl Answered {
         self.own.iter().for_each(|(tunable, setting)| words.push_str(&format!(" --{tunable} {setting}")));
         self.neighbours.iter().for_each(|setting| words.push_str(&format!(" --neighbour {setting}")));
         self.load.iter().for_each(|load| words.push_str(&format!(" --load {load}")));
-        if self.single {
-            words.push_str(" --pace random");
-        }
         words
     }
 
@@ -143,7 +137,7 @@ impl Answered {
             own: self.own.clone(),
             neighbours: self.neighbours.clone(),
             load: self.load.clone(),
-            pace: self.single.then_some(Pace::RandomPhase),
+            pace: None,
             count: None,
             clock: None,
             expect: Some(Expect::Figures(Figures { p50: any, mean: any, ..Figures::default() })),
@@ -164,8 +158,6 @@ pub enum Of {
     Mean,
     /// The longest value.
     Max,
-    /// What one call took, of a question about a single call.
-    Single,
 }
 
 /// How much of the measurement a source states.
