@@ -327,6 +327,7 @@ fn what_cannot_be_meant_or_read_is_told() {
     for (args, code, words) in [
         (&["why"][..], 2, "nothing to follow"),
         (&["why", "other.json"], 1, "neither a recording nor a result"),
+        (&["why", "other.json"], 1, "what `oversleep why` reads: recordings of --record, trace.dat, perf.data, "),
         (&["why", "missing.why"], 1, "can't read"),
         (&["why", "--only", "fotex", "--system"], 2, "selects nothing that is known"),
         (&["why", "--fail-if", "often", "--system"], 2, "write an assertion like"),

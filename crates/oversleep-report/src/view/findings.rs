@@ -125,7 +125,7 @@ pub fn helped(advice: &Advice) -> bool {
 
 /// What is said once of remedies for a program that was observed.
 pub const UNTRIED: &str = "None of these remedies was tried: oversleep doesn't run your program a second time unasked. \
-    `oversleep why --try -- PROGRAM` does, with the remedies that are settings.";
+    On Linux, `oversleep why --try -- PROGRAM` does, with the remedies that are settings.";
 
 /// Whether a remedy wasn't tried because a program would have to be run again.
 pub fn is_unasked(tried: &Tried) -> bool {

@@ -157,8 +157,11 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
                 Err(error) => error.to_string(),
             }));
         }
-        let file =
-            ResultFile::read_from(bytes.chain(source)).map_err(|error| unusable(format!("{neither} ({error})")))?;
+        let unknown = |error| {
+            let known = oversleep_recordings::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+            unusable(format!("{neither} ({error}); what `oversleep why` reads: recordings of --record, {known}"))
+        };
+        let file = ResultFile::read_from(bytes.chain(source)).map_err(unknown)?;
         return match file.observation {
             Some(_) => Ok(file),
             None => Err(unusable(format!("{neither}; `oversleep report` shows it"))),
