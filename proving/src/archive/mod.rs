@@ -191,8 +191,8 @@ impl Suite<'_> {
     fn page(&self) -> Result<(), String> {
         self.oversleep(&["archive", "report", "fleet", "--html", "fleet.html", "--quiet"])?;
         let page = fs::read_to_string(self.scratch.join("fleet.html")).map_err(|error| error.to_string())?;
-        // On a page, no line breaks between a number and its unit.
-        let page = page.replace('\u{a0}', " ");
+        // On a page, no line breaks between a number and its unit, and long names may break.
+        let page = page.replace('\u{a0}', " ").replace("<wbr>", "");
         for finding in self.report("fleet")? {
             let sentence = finding["sentence"].as_str().unwrap_or_default();
             let escaped = sentence.replace('&', "&amp;").replace('<', "&lt;");
