@@ -188,12 +188,11 @@ fn run(mut gate: Command, kind: &Kind, count: u32) -> Result<bool, String> {
     if count > 0 {
         times_s.sort_by(f64::total_cmp);
         let time = |share: f64| times_s.get((times_s.len() as f64 * share) as usize).or(times_s.last()).copied();
-        println!(
-            "{:<36} {count:>3} gates: {right} right, {undecided} undecided, {wrong} WRONG; decided in {:.1} s, the slowest in {:.1} s",
-            kind.name,
-            time(0.5).unwrap_or(f64::NAN),
-            time(1.0).unwrap_or(f64::NAN)
-        );
+        let decided = match time(0.5).zip(time(1.0)) {
+            Some((median, slowest)) => format!("decided in {median:.1} s, the slowest in {slowest:.1} s"),
+            None => format!("none decided within {}", kind.within),
+        };
+        println!("{:<36} {count:>3} gates: {right} right, {undecided} undecided, {wrong} WRONG; {decided}", kind.name);
     }
     Ok(wrong > 0)
 }
