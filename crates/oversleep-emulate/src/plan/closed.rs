@@ -67,13 +67,14 @@ impl ByTimer {
 
 impl Plan {
     /// The figures of that wait; `None` if it was learned, or if its rule needs more than these.
-    pub fn closed_form(&self, StandsFor { wait, passes, .. }: StandsFor<'_>) -> Option<ClosedForm> {
+    pub fn closed_form(&self, of: StandsFor<'_>) -> Option<ClosedForm> {
+        let StandsFor { wait, passes, .. } = of;
         let floor = match passes.rounds {
             Rule::Exact => Nanos::ZERO,
             Rule::TruncatesToAtLeastOne => Nanos::from_millis(1),
             _ => return None,
         };
-        if passes.may_hold() || wait.raises_to_ns.is_some() || !passes.is_unlimited() || passes.counts().is_some() {
+        if of.may_hold() || !passes.is_unlimited() || passes.counts().is_some() {
             return None;
         }
         let granularity = wait.info.granularity;

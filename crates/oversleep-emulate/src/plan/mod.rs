@@ -55,6 +55,11 @@ impl<'a> StandsFor<'a> {
     pub fn plain(wait: &'a WaitModel) -> StandsFor<'a> {
         StandsFor { wait, passes: AS_IS, due_by: None }
     }
+
+    /// Whether it or its runtime may request a resolution while it waits.
+    fn may_hold(self) -> bool {
+        self.passes.may_hold() || self.wait.raises_to_ns.is_some()
+    }
 }
 
 /// The end of a wait as the program requested it.
@@ -191,7 +196,7 @@ impl Plan {
 
     /// Whether a wait may request a resolution while it waits.
     pub fn may_hold(&self, of: StandsFor<'_>) -> bool {
-        self.has_tick() && (of.passes.may_hold() || of.wait.raises_to_ns.is_some())
+        self.has_tick() && of.may_hold()
     }
 
     /// The end of a wait that begins `now`. `None` if it is over at once, so that the call is made unchanged.
