@@ -21,6 +21,9 @@ pub fn check(cross: &mut Cross) {
             cross.lint(&toolchain, target);
         }
     }
+    if cross.only_compiles {
+        return;
+    }
     let (target, begins) = TARGETS[0];
     // Last, because it takes longest if cargo-zigbuild has to be built first.
     if let Some(toolchain) = cross.toolchain(target, &format!("{target}: link the command")) {
