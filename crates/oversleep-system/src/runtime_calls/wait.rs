@@ -45,7 +45,7 @@ impl CallWait {
         let call: &'static str = format!("{} of {} {}", record.names[0], record.runtime, record.versions).leak();
         let granularity = match record.rounds {
             Rule::Exact => Granularity::NANOSECOND,
-            Rule::RoundsUp | Rule::RoundsUpToGrid | Rule::RoundsUpAndOne | Rule::RoundsToNearestAtLeastOne => {
+            Rule::RoundsUp | Rule::RoundsUpToGrid | Rule::RoundsUpAndOne | Rule::TruncatesAndOne | Rule::RoundsToNearestAtLeastOne => {
                 Granularity::MILLISECOND
             }
             Rule::TruncatesToAtLeastOne | Rule::TruncatesRest => Granularity::MILLISECOND_DOWN,
