@@ -92,6 +92,7 @@ pub fn machine() -> MachineBuilder {
             },
             wheel_ns: Nanos::from_millis(4),
             wheel_from_last_tick: false,
+            locks_keep_slack: false,
             others_hz: 0,
             tiers: Vec::new(),
             kernel_tier: None,

@@ -229,6 +229,13 @@ fn lateness_on_linux_is_slack_and_wake_cost() {
     near(p50(&linux, "poll", Nanos::from_millis(500), found()), 582.0);
     near(p50(&linux, "nanosleep", Nanos(300_000), policy("fifo", 1)), 7.5);
     near(p50(&platform("linux-fifo", &[]), "nanosleep", Nanos(300_000), found()), 7.5);
+    // Until 6.12, a futex took its thread's slack under every policy.
+    let older = platform("linux-hz250", &["facts.kernel.release=6.8"]);
+    for (machine, futex) in [(&linux, 0.0), (&older, 50.0)] {
+        let [futex_late, sleep_late] =
+            ["futex-abs", "clock-nanosleep-abs"].map(|wait| p50(machine, wait, MS, policy("fifo", 1)));
+        assert!((futex_late - sleep_late - futex).abs() < 8.0, "{futex}: {futex_late} and {sleep_late}");
+    }
     near(p50(&linux, "timerfd", Nanos(300_000), found()), 12.0);
     let coarse = linux.clock("monotonic-coarse").unwrap().stated_step_ns();
     assert_eq!(coarse, Some(Nanos::from_millis(4)));

@@ -41,7 +41,10 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
                 model.grid_ns
             )
         }
-        _ => by_timer(kernel.timing(), model.info.slack, &state.sleeping_thread(kernel.me()), rounded),
+        _ => {
+            let thread = state.thread_in(kernel.me(), model.info.family, kernel.timing());
+            by_timer(kernel.timing(), model.info.slack, &thread, rounded)
+        }
     };
     if on_tick && kernel.tick().is_some_and(|tick| state.requests_are_ignored(tick)) {
         sentence += IGNORED_REQUEST;

@@ -169,7 +169,8 @@ impl Shared {
             Overshoot::ByRule => {
                 let grid = kernel.served_grid(state);
                 let happens = |probability| kernel.random.happens(probability);
-                let expiry = self.model.expiry(kernel.timing(), grid, &thread, (now, due), tolerance, happens);
+                let timed = state.thread_in(me, info.family, kernel.timing());
+                let expiry = self.model.expiry(kernel.timing(), grid, &timed, (now, due), tolerance, happens);
                 let expiry = kernel.timing().beside_others(expiry, || kernel.random.unit());
                 let expiry = if state.leaves_cpu_idle() { expiry } else { kernel.or_at_tick(expiry) };
                 Sleep { expiry, wake: self.wake_cost(state, &thread, due - now) }

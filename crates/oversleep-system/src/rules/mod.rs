@@ -38,6 +38,8 @@ pub struct Timing {
     pub wheel_ns: Nanos,
     /// Whether a timeout in whole ticks counts from the last one, as on Linux before 4.8.
     pub wheel_from_last_tick: bool,
+    /// Whether a lock's wait keeps its thread's slack under a real-time policy, as on Linux before 6.12.
+    pub locks_keep_slack: bool,
     /// Interrupts per second on a CPU that have nothing to do with this program's waits; zero where none ends a wait.
     pub others_hz: u32,
     /// Leeways of timers as shares of the request, by class; the first applies to ordinary threads.
@@ -150,6 +152,7 @@ mod tests {
             one_shot: one_shot::tests::exact(),
             wheel_ns: Nanos::from_millis(4),
             wheel_from_last_tick: false,
+            locks_keep_slack: false,
             others_hz: 0,
             tiers: vec![tier(2, 5), tier(3, 1), tier(-2, 75), tier(-15, 10_000)],
             kernel_tier: Some(tier(3, 1)),
@@ -203,6 +206,7 @@ mod tests {
             one_shot: one_shot::tests::exact(),
             wheel_ns: Nanos::ZERO,
             wheel_from_last_tick: false,
+            locks_keep_slack: false,
             others_hz: 1_000,
             tiers: Vec::new(),
             kernel_tier: None,

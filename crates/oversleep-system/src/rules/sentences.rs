@@ -226,6 +226,7 @@ mod tests {
             one_shot: OneShot { aligned_max_ns: Nanos::ZERO, ..super::super::one_shot::tests::grid() },
             wheel_ns: Nanos::from_millis(4),
             wheel_from_last_tick: false,
+            locks_keep_slack: false,
             others_hz: 0,
             tiers: vec![Tier { name: "unspecified".to_owned(), shift: 2, max_ns: Nanos::from_millis(5) }],
             kernel_tier: None,

@@ -16,8 +16,8 @@ macro_rules! files {
 
 /// Published ones by language, then measured ones.
 const FILES: &[(&str, &str)] = files! {
-    "calls", "java", "dotnet", "go", "go-older", "python", "node", "rust", "cpp", "libraries", "free-pascal", "erlang", "julia", "qt",
-    "browsers", "measured",
+    "calls", "java", "java-older", "dotnet", "dotnet-older", "go", "go-older", "python", "python-queue", "node", "deno-bun", "rust",
+    "cpp", "libraries", "libraries-more", "free-pascal", "erlang", "julia", "qt", "browsers", "scripts", "mobile", "measured",
 };
 
 static ALL: LazyLock<File> = LazyLock::new(|| {

@@ -80,7 +80,7 @@ impl Passes<'_> {
             Some((longest, beyond)) if requested >= longest + Nanos::from_millis(1) => {
                 beyond.span(requested).max(self.least)
             }
-            _ => self.rounds.passed(requested, now).max(self.least),
+            _ => self.rounds.passed(requested.max(self.least), now).max(self.least),
         };
         let is_long = self.long_grid > Nanos::ZERO && span >= self.grid;
         let grid = if is_long { self.long_grid } else { self.grid };

@@ -39,12 +39,15 @@ pub enum Rule {
     /// The next whole millisecond, and one more.
     #[serde(rename = "up-and-one")]
     RoundsUpAndOne,
+    /// Truncates to whole milliseconds, and adds one.
+    #[serde(rename = "down-and-one")]
+    TruncatesAndOne,
 }
 
 impl Rule {
     /// Whether it makes some requests shorter.
     pub fn may_shorten(self) -> bool {
-        !matches!(self, Rule::Exact | Rule::RoundsUp | Rule::RoundsUpToGrid)
+        !matches!(self, Rule::Exact | Rule::RoundsUp | Rule::RoundsUpToGrid | Rule::TruncatesAndOne)
     }
 
     /// The rules that durations tell apart, each with a constant remainder, simplest first.
@@ -67,6 +70,7 @@ impl Rule {
             Rule::TruncatesRest => (ns.saturating_sub(1) / MILLISECOND * MILLISECOND).max(MILLISECOND),
             Rule::RoundsUpAndOne if ns > 0 => Rule::RoundsUp.rounded(requested).0.saturating_add(MILLISECOND),
             Rule::RoundsUpAndOne => 0,
+            Rule::TruncatesAndOne => floor.saturating_add(MILLISECOND),
         })
     }
 
@@ -88,6 +92,7 @@ impl Rule {
             Rule::RoundsUpToGrid => ", its deadline rounded up to a grid of milliseconds, which adds up to one more",
             Rule::TruncatesRest => ", what is left of it rounded down to whole milliseconds, at least one",
             Rule::RoundsUpAndOne => ", rounded up to whole milliseconds, and one more",
+            Rule::TruncatesAndOne => ", rounded down to whole milliseconds, and one more",
         }
     }
 }
@@ -104,6 +109,7 @@ impl fmt::Display for Rule {
             Rule::RoundsUpToGrid => "rounds up to ms, and up to 1 ms more",
             Rule::TruncatesRest => "truncates the rest to ms, at least 1 ms",
             Rule::RoundsUpAndOne => "rounds up to ms, and 1 ms more",
+            Rule::TruncatesAndOne => "truncates to ms, and 1 ms more",
         })
     }
 }
@@ -126,6 +132,7 @@ mod tests {
             |rule: Rule| [0, 1, 1_000_000, 1_000_001, 2_000_000, 5_000_000].map(|ns| rule.rounded(Nanos(ns)).0);
         assert_eq!(rounded(Rule::TruncatesRest), [1, 1, 1, 1, 1, 4].map(|ms| ms * MILLISECOND));
         assert_eq!(rounded(Rule::RoundsUpAndOne), [0, 2, 2, 3, 3, 6].map(|ms| ms * MILLISECOND));
+        assert_eq!(rounded(Rule::TruncatesAndOne), [1, 1, 2, 2, 3, 6].map(|ms| ms * MILLISECOND));
     }
 
     #[test]

@@ -171,6 +171,14 @@ fn a_call_holds_what_its_record_says_of_the_span_that_it_passes() {
 }
 
 #[test]
+fn the_least_span_is_rounded_as_any_other() {
+    let record = find(&[], "linux", "deno.setInterval", None)[0];
+    let ms = Nanos::from_millis;
+    let span = |asked| record.passes(|_| true).span(ms(asked), Nanos(500_000));
+    assert_eq!([1, 4, 5].map(span), [5, 5, 6].map(ms), "a deadline is on a grid of milliseconds");
+}
+
+#[test]
 fn the_name_of_a_record_says_its_versions() {
     let name = |id: &str| all().iter().find(|record| record.id == id).expect(id).wait_name();
     assert_eq!(name("R05"), "Thread.sleep@java-13-to-20");

@@ -45,9 +45,11 @@ impl CallWait {
         let call: &'static str = format!("{} of {} {}", record.names[0], record.runtime, record.versions).leak();
         let granularity = match record.rounds {
             Rule::Exact => Granularity::NANOSECOND,
-            Rule::RoundsUp | Rule::RoundsUpToGrid | Rule::RoundsUpAndOne | Rule::RoundsToNearestAtLeastOne => {
-                Granularity::MILLISECOND
-            }
+            Rule::RoundsUp
+            | Rule::RoundsUpToGrid
+            | Rule::RoundsUpAndOne
+            | Rule::TruncatesAndOne
+            | Rule::RoundsToNearestAtLeastOne => Granularity::MILLISECOND,
             Rule::TruncatesToAtLeastOne | Rule::TruncatesRest => Granularity::MILLISECOND_DOWN,
             Rule::Truncates | Rule::RoundsToNearest => {
                 Granularity { is_a_step_at_least: false, ..Granularity::MILLISECOND_DOWN }

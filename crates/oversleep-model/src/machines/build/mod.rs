@@ -108,6 +108,8 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
     if is_linux && hz < 1 {
         return Err(figures.wrong("timers.hz", "it is not stated"));
     }
+    let release = versions::release(figures.text(versions::RELEASE));
+    let is_before = |version| release.is_some_and(|release| release < version);
     Ok(Timing {
         default_slack_ns: figures.span("timers.slack"),
         poll_share: PollShare {
@@ -127,8 +129,8 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
         // WSL 1 shows a version of Linux, and has none of its code.
         wheel_from_last_tick: is_linux
             && figures.text("facts.virtualisation.wsl") != "wsl1"
-            && versions::release(figures.text(versions::RELEASE))
-                .is_some_and(|release| release < versions::STEPPED_WHEEL),
+            && is_before(versions::STEPPED_WHEEL),
+        locks_keep_slack: is_linux && is_before(versions::LOCKS_HEED_POLICY),
         others_hz: u32::try_from(figures.integer("timers.others-hz")).unwrap_or(0),
         tiers: tiers(figures, "timers.tiers"),
         kernel_tier: tiers(figures, "timers.kernel-tier").pop(),

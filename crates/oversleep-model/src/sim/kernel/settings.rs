@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use oversleep_record::Nanos;
-use oversleep_system::SlackRule;
-use oversleep_system::rules::{Expiry, Grid, SleepingThread};
+use oversleep_system::rules::{Expiry, Grid, SleepingThread, Timing};
+use oversleep_system::{Family, SlackRule};
 
 use super::Kernel;
 use super::state::{Slot, State};
@@ -28,6 +28,17 @@ impl State {
             is_real_time: thread.standing.is_real_time,
             is_nice: !thread.standing.is_real_time && thread.standing.priority > 0,
             tier: if thread.standing.has_fixed_priority { FIXED_TIER } else { thread.tier },
+        }
+    }
+
+    /// The same in a call of that family: some kernels give a lock's wait the thread's slack under every policy.
+    pub(in crate::sim) fn thread_in(&self, slot: Slot, family: Family, timing: &Timing) -> SleepingThread {
+        let thread = self.sleeping_thread(slot);
+        match family {
+            Family::Lock if timing.locks_keep_slack && thread.is_real_time => {
+                SleepingThread { slack: self.threads[slot].slack, is_real_time: false, ..thread }
+            }
+            _ => thread,
         }
     }
 
