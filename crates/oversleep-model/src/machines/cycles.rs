@@ -89,7 +89,14 @@ impl Processor {
     fn fits(&self, machine: &Nature<'_>) -> Result<(), String> {
         let (name, own, arch, system) = (self.name, self.arch(), machine.word("machine.arch"), machine.os());
         if arch != own {
-            return Err(format!("'{PROCESSOR}': '{name}' is a processor of {own}, and this machine is {arch}"));
+            let instead = match own {
+                "aarch64" => "raspberry-pi-4, or linux-arm-cloud for a guest",
+                "arm" => "linux-arm-32",
+                _ => "linux-hz1000, or linux-cloud for a guest",
+            };
+            return Err(format!(
+                "'{PROCESSOR}': '{name}' is a processor of {own}, and this machine is {arch}; take {instead}"
+            ));
         }
         if !machine.makes_its_own_calls() {
             return Err(format!("'{PROCESSOR}': reads of its clocks are calls of another system"));

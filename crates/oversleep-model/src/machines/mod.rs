@@ -25,6 +25,7 @@ mod cycles;
 mod entries;
 mod evidence;
 mod like;
+mod named;
 mod nature;
 mod overrides;
 mod parameters;
@@ -59,7 +60,7 @@ pub const SEED: u64 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
     /// No profile has that name.
-    #[error("there is no modelled machine '{name}'; choose from {}", names().join(", "))]
+    #[error("there is no modelled machine '{name}'; {}", instead_of(name))]
     UnknownMachine {
         /// The name, as it was typed.
         name: String,
@@ -86,6 +87,16 @@ pub enum MachineError {
         /// Why not.
         why: String,
     },
+}
+
+/// What a user can name instead of a machine that isn't there.
+fn instead_of(name: &str) -> String {
+    match named::named(name) {
+        Some(processor) => format!(
+            "it is a processor, {processor}: name a machine with it, like --on linux-hz1000 --set 'cpus.processor={name}'"
+        ),
+        None => format!("choose from {}", names().join(", ")),
+    }
 }
 
 /// One figure of a machine.

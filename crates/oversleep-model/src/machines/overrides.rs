@@ -2,6 +2,7 @@
 
 use super::MachineError;
 use super::bounds;
+use super::named;
 use super::nature::RATE;
 #[cfg(test)]
 use super::parameters::Parameter;
@@ -29,6 +30,13 @@ impl Profile {
             return Ok(());
         }
         self.fits(&path).map_err(bad)?;
+        let text = match named::named(text) {
+            Some(processor) if path == PROCESSOR => processor,
+            None if path == PROCESSOR => {
+                return Err(bad(format!("no processor of that name is known; {}", named::instead(text))));
+            }
+            _ => text,
+        };
         let value = parameter.kind.read(text).map_err(|why| bad(bounds::with_range(&path, why)))?;
         if path.starts_with("since.") && text.trim().is_empty() {
             return Err(bad("name the version that brought it, like 'Windows 8'".to_owned()));
@@ -155,6 +163,9 @@ mod tests {
             ("tiers=a:1:1ms", "is a figure of macos"),
             ("wake.cost=-10ms", "takes time"),
             ("os=macos", "take another machine"),
+            ("cpus.processor=abacus", "name its microarchitecture"),
+            ("cpus.processor=M1 Max", "macos-14-m1"),
+            ("cpus.processor=Pi 4", "raspberry-pi-4"),
         ] {
             let error = profile.set(change).unwrap_err().to_string();
             assert!(error.contains(change) && error.contains(says), "{error}");

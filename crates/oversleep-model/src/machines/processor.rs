@@ -60,7 +60,9 @@ macro_rules! processors {
 }
 
 /// All of them, the oldest of each maker first; chips of a core after the cores.
-pub(super) const PROCESSORS: [Processor; 30] = processors! {
+pub(super) const PROCESSORS: [Processor; 55] = processors! {
+    "core-2" "Intel Core 2 of 65 nm": 2_400, x86(64.0, 8.0, true), Unknown;
+    "penryn" "Intel Core 2 of 45 nm": 2_800, x86(32.0, 8.0, true), Unknown;
     "nehalem" "Intel Nehalem, Westmere": 3_000, x86(24.0, 9.0, true), Table(&[(80, 20), (800, 200)]);
     "sandy-bridge" "Intel Sandy Bridge": 3_500, x86(28.0, 4.25, true), Table(&[(211, 80), (345, 109)]);
     "ivy-bridge" "Intel Ivy Bridge": 3_700, x86(27.0, 4.25, true), Table(&[(156, 59), (300, 87)]);
@@ -70,12 +72,28 @@ pub(super) const PROCESSORS: [Processor; 30] = processors! {
     "comet-lake" "Intel Comet Lake": 4_600, x86(25.0, 4.25, false), Table(&[(100, 70), (200, 85), (800, 124)]);
     "ice-lake" "Intel Ice Lake to Rocket Lake": 4_400, x86(27.0, 5.25, false), Unknown;
     "alder-lake" "Intel Alder and Raptor Lake, performance cores": 5_000, x86(26.0, 12.0, false), Table(&[(600, 220)]);
+    "meteor-lake" "Intel Meteor Lake, performance cores": 4_800, x86(27.0, 12.0, false), Table(&[(420, 140)]);
+    "arrow-lake" "Intel Arrow Lake, performance cores": 5_500, x86(27.0, 15.0, false), Unknown;
+    "bonnell" "Intel Atom, Bonnell": 1_600, x86(29.0, 0.5, false), Table(&[(80, 20), (400, 100), (560, 140)]);
+    "silvermont" "Intel Bay Trail": 2_400, x86(30.0, 8.0, true), Table(&[(275, 300)]);
+    "airmont" "Intel Braswell, Cherry Trail": 2_200, x86(35.0, 8.0, true), Table(&[(275, 80), (560, 200)]);
+    "goldmont" "Intel Apollo Lake": 2_400, x86(20.0, 7.5, true), Table(&[(133, 133)]);
+    "goldmont-plus" "Intel Gemini Lake": 2_700, x86(21.0, 6.0, true), Table(&[(133, 133)]);
+    "tremont" "Intel Jasper and Elkhart Lake": 2_900, x86(25.0, 25.0, false), Unknown;
     "gracemont" "Intel Alder Lake-N, efficiency cores": 3_600, x86(29.0, 26.0, false), Table(&[(585, 195)]);
     "skylake-server" "Intel Xeon, Skylake to Cascade Lake": 3_400, x86(25.0, 4.25, true), Table(&[(600, 133)]);
     "ice-lake-server" "Intel Xeon, Ice Lake": 3_400, x86(27.0, 5.25, false), Table(&[(600, 170)]);
     "sapphire-rapids" "Intel Xeon, Sapphire and Emerald Rapids": 3_500, x86(26.0, 12.0, false), Table(&[(800, 290)]);
+    "granite-rapids" "Intel Xeon, Granite Rapids": 3_800, x86(26.0, 12.0, false), Table(&[(650, 170), (1_000, 210)]);
+    "k10" "AMD Phenom, Athlon II": 3_000, x86(72.75, 1.0, false), Unknown;
+    "piledriver" "AMD FX, Bulldozer to Piledriver": 4_000, x86(42.25, 0.25, false), Unknown;
+    "steamroller" "AMD A series, Steamroller and Excavator": 3_900, x86(85.0, 0.25, false), Unknown;
+    "jaguar" "AMD Jaguar, Puma": 2_000, x86(41.0, 0.5, false), Unknown;
     "zen" "AMD Ryzen, Zen and Zen+": 4_000, x86(36.5, 17.0, false), Acpi(&[350]);
-    "zen-3" "AMD Ryzen, Zen 2 to 4": 4_600, x86(36.0, 10.0, false), Acpi(&[350]);
+    "zen-2" "AMD Ryzen, Zen 2": 4_400, x86(37.25, 11.0, false), Acpi(&[350]);
+    "zen-3" "AMD Ryzen, Zen 3": 4_600, x86(36.0, 10.0, false), Acpi(&[350]);
+    "zen-4" "AMD Ryzen, Zen 4": 5_300, x86(35.0, 10.0, false), Acpi(&[350]);
+    "zen-5" "AMD Ryzen, Zen 5": 5_500, x86(37.75, 11.0, false), Acpi(&[350]);
     "epyc" "AMD EPYC, Zen 2 to 4": 3_500, x86(36.0, 10.0, false), Acpi(&[400]);
     "arm1176" "Arm ARM1176 (Raspberry Pi 1, Zero)": 700, arm_32("arm-32-arm1176"), Unknown;
     "cortex-a7" "Arm Cortex-A7": 900, arm_32("arm-32-cortex-a7"), Unknown;
@@ -83,12 +101,19 @@ pub(super) const PROCESSORS: [Processor; 30] = processors! {
     "cortex-a9" "Arm Cortex-A9": 925, arm_32("arm-32-cortex-a9"), Unknown;
     "cortex-a15" "Arm Cortex-A15": 1_500, arm_32("arm-32-cortex-a15"), Unknown;
     "cortex-a53" "Arm Cortex-A53": 1_400, arm("arm-cortex-a53", 0), Unknown;
+    "cortex-a55" "Arm Cortex-A55, by the Cortex-A53": 1_800, arm("arm-cortex-a53", 0), Unknown;
+    "cortex-a57" "Arm Cortex-A57, by the Cortex-A72": 1_430, arm("arm-cortex-a72", 0), Unknown;
     "cortex-a72" "Arm Cortex-A72": 1_500, arm("arm-cortex-a72", 0), Unknown;
+    "cortex-a73" "Arm Cortex-A73, by the Cortex-A72": 2_200, arm("arm-cortex-a72", 0), Unknown;
     "cortex-a76" "Arm Cortex-A76": 2_400, arm("arm-cortex-a76", 0), Unknown;
     "cortex-a78" "Arm Cortex-A78": 2_200, arm("arm-cortex-a78", 0), Unknown;
+    "cortex-x1" "Arm Cortex-X1, by the Cortex-A78": 2_900, arm("arm-cortex-a78", 0), Unknown;
     "neoverse-n1" "Arm Neoverse N1": 2_500, arm("arm-cortex-a76", 0), Unknown;
     "neoverse-v1" "Arm Neoverse V1": 2_600, arm("arm-cortex-a78", 0), Unknown;
+    "neoverse-n2" "Arm Neoverse N2, by the Cortex-A78": 3_000, arm("arm-cortex-a78", 0), Unknown;
+    "neoverse-v2" "Arm Neoverse V2, by the Cortex-A78": 2_800, arm("arm-cortex-a78", 0), Unknown;
     "rk3399" "Rockchip RK3399, Cortex-A72": 1_800, arm("arm-cortex-a72", 24_000_000), Tree(&[(900, 250), (2_000, 500)]);
+    "rk3588" "Rockchip RK3588, Cortex-A76": 2_400, arm("arm-cortex-a76", 24_000_000), Tree(&[(1_000, 120)]);
     "imx8m" "NXP i.MX 8M Mini, Cortex-A53": 1_800, arm("arm-cortex-a53", 8_000_000), Tree(&[(2_700, 700)]);
     "zynqmp" "AMD Zynq UltraScale+, Cortex-A53": 1_200, arm("arm-cortex-a53", 0), Tree(&[(10_000, 600)]);
 };
