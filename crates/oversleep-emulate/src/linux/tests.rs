@@ -183,7 +183,7 @@ fn answer_by(program: &[libc::sock_filter], data: &[u32; 16]) -> u32 {
 
 /// Answers of a filter: the call is made, or its thread stops.
 const ALLOW: u32 = 0x7fff_0000;
-const TRACE: u32 = 0x7ff0_0000;
+const TRACE: u32 = 0x7ff0_6f76;
 
 #[test]
 fn the_filter_stops_timed_waits_only() {
@@ -210,6 +210,10 @@ fn the_filter_stops_timed_waits_only() {
         (libc::SYS_setitimer, [2, 8, 0, 0, 0, 0], ALLOW),
         (libc::SYS_prctl, [15, 0, 0, 0, 0, 0], ALLOW),
         (libc::SYS_prctl, [u64::from(filter::PRCTL_RESOLUTION), 0, 0, 0, 0, 0], TRACE),
+        (libc::SYS_prctl, [u64::from(filter::PRCTL_DISPATCH), 1, 0, 0, 0, 0], TRACE),
+        (libc::SYS_userfaultfd, [0; 6], TRACE),
+        (libc::SYS_fanotify_init, [0; 6], ALLOW),
+        (libc::SYS_fanotify_init, [4, 0, 0, 0, 0, 0], TRACE),
     ] {
         assert_eq!(answer(call, arguments, 0x5555_0000_0000), wanted, "{call} {arguments:?}");
         assert_eq!(answer(call, arguments, trampoline::BASE + 100), ALLOW, "{call} from our own code");
@@ -230,6 +234,7 @@ fn a_program_with_native_waits_stops_only_where_a_signal_that_it_ignores_would_e
         (libc::SYS_epoll_wait, [3, 8, 1, minus_one, 0, 0], ALLOW),
         (libc::SYS_epoll_pwait2, [3, 8, 1, 8, 0, 0], TRACE),
         (libc::SYS_clone, [libc::CLONE_UNTRACED as u64, 0, 0, 0, 0, 0], TRACE),
+        (libc::SYS_userfaultfd, [0; 6], TRACE),
         (libc::SYS_nanosleep, [8, 0, 0, 0, 0, 0], ALLOW),
         (libc::SYS_poll, [0, 0, 1, 0, 0, 0], ALLOW),
         (libc::SYS_futex, [8, 128, 0, 8, 0, 0], ALLOW),
@@ -246,7 +251,7 @@ fn the_filter_stops_at_timed_waits_of_other_call_tables() {
     const X86_64: u32 = 0xc000_003e;
     const ARM: u32 = 0x4000_0028;
     const ALLOW: u32 = 0x7fff_0000;
-    const MARKED: u32 = 0x7ff0_0001;
+    const MARKED: u32 = 0x7ff0_6f77;
     const X32: libc::c_long = 0x4000_0000;
     for (arch, call, arguments, wanted) in [
         (I386, 162, [8, 0, 0, 0, 0, 0], MARKED),

@@ -60,6 +60,7 @@ pub fn rows() -> Vec<Row> {
         untraceable(),
         timed(),
         cancelled(),
+        unusual(),
     ]
 }
 
@@ -237,4 +238,10 @@ fn timed() -> Row {
 
 fn cancelled() -> Row {
     alike_in_all("a thread that is cancelled in each wait", include_str!("cancel.c"), &[""])
+}
+
+fn unusual() -> Row {
+    let name = "a program that handles its own page faults, files, system calls or stacks";
+    let row = alike_in_all(name, include_str!("unusual.c"), &["faults", "files", "filters", "dispatch", "stack"]);
+    row.needing(&[Need::Mounts]).sampling(10)
 }

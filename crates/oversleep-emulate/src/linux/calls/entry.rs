@@ -25,6 +25,10 @@ pub enum Answer {
     Resolution(u64),
     /// Its process installs a seccomp filter on itself.
     Sandbox,
+    /// Its process runs natively from now on, for that reason.
+    Natively(&'static str),
+    /// It decides about files that are opened, so ours would wait for it.
+    WatchesFiles,
     /// It starts a thread or process that wouldn't be traced: make it without that flag.
     Start(u64),
     /// It reads that clock; redirect it there if the clock is emulated.
@@ -78,6 +82,13 @@ pub const PROTECTED: &str = "the system protects the memory of a program whose f
     undumpable, so it runs with native timing: run it as root";
 
 const STRICT: &str = "strict seccomp mode fails with EINVAL, since emulation has set a filter: run it without emulate";
+
+const DISPATCH: &str =
+    "the program has its own system calls sent to a handler, also those that emulation makes: native timing";
+
+/// Why the memory of a program isn't read.
+pub const FAULTS: &str =
+    "the program handles page faults of its own, so whoever reads its memory may wait for it: native timing";
 
 /// Decides what to do with the call that these registers make.
 pub fn answer(tid: Tid, registers: &Registers) -> Answer {
@@ -186,6 +197,10 @@ fn answer_reading(
         libc::SYS_prctl if a0 == libc::PR_SET_SECCOMP as u64 && a1 == 1 => Answer::PassBy(STRICT),
         libc::SYS_seccomp => Answer::Sandbox,
         libc::SYS_clone => Answer::Start(a0 & !(libc::CLONE_UNTRACED as u64)),
+        libc::SYS_prctl if a0 == u64::from(filter::PRCTL_DISPATCH) && a1 == 0 => Answer::AsIs,
+        libc::SYS_prctl if a0 == u64::from(filter::PRCTL_DISPATCH) => Answer::Natively(DISPATCH),
+        libc::SYS_userfaultfd => Answer::Natively(FAULTS),
+        libc::SYS_fanotify_init => Answer::WatchesFiles,
         libc::SYS_prctl if a0 == u64::from(filter::PRCTL_RESOLUTION) => Answer::Resolution(a1),
         libc::SYS_prctl => Answer::Sandbox,
         _ => Answer::AsIs,

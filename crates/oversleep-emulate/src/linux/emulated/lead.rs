@@ -13,7 +13,9 @@ use crate::linux::code::inject::SYSCALL_LENGTH;
 use crate::linux::code::trampoline::Entry;
 use crate::linux::filter::{other_abis, receiving, sending};
 use crate::linux::process::lock::lock;
+use crate::linux::process::program_file;
 use crate::linux::process::ptrace::{self, Registers, Thread, Tid};
+use crate::linux::process::status;
 use crate::linux::programs::processes::{Program, SANDBOX, Special};
 use crate::linux::sites::places::{Done, Frequent, WORTHWHILE};
 use crate::plan::{Class, Holder, Origin, Planned, Requested};
@@ -38,8 +40,10 @@ impl Tracer {
         self.meet(tid);
         let registers = ptrace::registers(tid)?;
         let call = registers.orig_rax as libc::c_long;
-        if self.shared.settings.plan.is_none() && call != libc::SYS_clone {
-            self.outlasting.note_call(tid, &registers);
+        if self.shared.settings.plan.is_none() && ![libc::SYS_clone, libc::SYS_userfaultfd].contains(&call) {
+            if !self.handles_faults(tid) {
+                self.outlasting.note_call(tid, &registers);
+            }
             return Ok(());
         }
         let other = other_abis::name(tid, &registers);
@@ -49,7 +53,7 @@ impl Tracer {
             let process = self.process(tid);
             match self.shared.processes.special(process) {
                 Some(Special::Native(why)) => {
-                    if other.is_none() {
+                    if other.is_none() && why != entry::FAULTS {
                         self.outlasting.note_call(tid, &registers);
                     }
                     lock(&self.tally).note_passed_by(name(), why);
@@ -105,6 +109,15 @@ impl Tracer {
             Answer::Sandbox => {
                 let process = self.process(tid);
                 self.run_natively(process, SANDBOX);
+                Ok(())
+            }
+            Answer::Natively(why) => {
+                let process = self.process(tid);
+                self.run_natively(process, why);
+                Ok(())
+            }
+            Answer::WatchesFiles => {
+                program_file::leave_alone();
                 Ok(())
             }
             Answer::Start(flags) => ptrace::set_registers(tid, &Registers { rdi: flags, ..registers }),
@@ -222,6 +235,14 @@ impl Tracer {
         lead_to(tid, registers, waiting.leads_to, &there, from, interval)
     }
 
+    /// Whether reading its memory may have to wait for the program itself.
+    fn handles_faults(&mut self, tid: Tid) -> bool {
+        self.shared.processes.are_some() && {
+            let process = self.process(tid);
+            matches!(self.shared.processes.special(process), Some(Special::Native(entry::FAULTS)))
+        }
+    }
+
     /// Whether its process is in a time namespace of its own, on whose clocks the code of sites doesn't count.
     fn is_in_other_time(&mut self, tid: Tid) -> bool {
         self.shared.spaces.are_some() && {
@@ -286,14 +307,28 @@ pub(super) fn lead_to(
     go_to(tid, registers, entry, [end.0 as u64, rax])
 }
 
-/// Lets a thread continue in the injected code instead of making its call.
+/// Lets a thread continue in the injected code instead of making its call. Without a stack for that code, it makes its call.
 fn go_to(tid: Tid, mut registers: Registers, entry: Entry, [r11, rax]: [u64; 2]) -> io::Result<()> {
+    if !has_stack(tid, registers.rsp) {
+        return Ok(());
+    }
     registers.rcx = registers.rip;
     registers.rip = entry.address();
     registers.r11 = r11;
     registers.rax = rax;
     registers.orig_rax = u64::MAX;
     ptrace::set_registers(tid, &registers)
+}
+
+/// Whether there is room below a thread's stack pointer. A system call needs none, and neither do all programs keep a stack
+/// there while they make one.
+fn has_stack(tid: Tid, at: u64) -> bool {
+    // The red zone, and what the injected code saves there.
+    const ROOM: u64 = 128 + 256;
+    let is_there =
+        |address| !matches!(ptrace::peek(tid, address), Err(error) if error.raw_os_error() == Some(libc::EFAULT));
+    // The first thread's stack grows when it is used, but not when it is read from here.
+    is_there(at.wrapping_sub(ROOM)) || is_there(at) && status::is_first_stack(tid, at)
 }
 
 /// Skips the call and makes it return `value`.

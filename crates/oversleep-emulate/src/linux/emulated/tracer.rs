@@ -11,6 +11,7 @@ use crate::linux::calls::ignored::Outlasting;
 use crate::linux::calls::remaining::Readings;
 use crate::linux::calls::sends::Sendings;
 use crate::linux::code::cancel::{self, Cancelled};
+use crate::linux::filter;
 use crate::linux::job::supervising::guard;
 use crate::linux::process::clock::now;
 use crate::linux::process::ptrace::{self, Registers, Stop, Thread, Tid};
@@ -191,6 +192,9 @@ impl Tracer {
                 Ok(())
             }
             Stop::Wait => {
+                if filter::refuse_others(tid)? {
+                    return ptrace::go_on(tid, 0);
+                }
                 let led = self.lead(tid, now);
                 let ends = self.sendings.has(tid) || self.outlasting.has_changed(tid) || self.readings.has(tid);
                 let goes_on = if ends { ptrace::until_call } else { ptrace::go_on };

@@ -15,7 +15,7 @@ pub(super) enum When {
     /// That argument has that value.
     Is(u8, u32),
     /// That argument has one of these values.
-    Either(u8, [u32; 2]),
+    Either(u8, [u32; 3]),
     /// The clock in the first argument is one of those that advance in steps.
     Stepped,
     /// The time of day advances in steps.
@@ -28,6 +28,9 @@ pub(super) enum When {
 
 /// The first argument of `prctl` by which a program changes the emulated resolution: "ovsR".
 pub const PRCTL_RESOLUTION: u32 = 0x6f76_7352;
+
+/// `PR_SET_SYSCALL_USER_DISPATCH`, Linux 5.11.
+pub const PRCTL_DISPATCH: u32 = 59;
 
 /// Other timed waits. They stop in an emulated and in an observed program.
 pub(super) const WAITS: &[(libc::c_long, When)] = &[
@@ -45,7 +48,7 @@ pub(super) const WAITS: &[(libc::c_long, When)] = &[
 ];
 
 /// Timed waits that the kernel doesn't repeat after a signal that a traced program ignores, and starts of what wouldn't be
-/// traced. They stop in any case.
+/// traced, and of a program that handles page faults of its own: a reader of its memory may wait for it. They stop in any case.
 pub(super) const UNREPEATED: &[(libc::c_long, When)] = &[
     (libc::SYS_epoll_wait, When::Positive(3)),
     (libc::SYS_epoll_pwait, When::Positive(3)),
@@ -56,6 +59,7 @@ pub(super) const UNREPEATED: &[(libc::c_long, When)] = &[
     (IO_PGETEVENTS, When::Given(4)),
     // Whatever has the filter but no tracer fails with ENOSYS at its first wait.
     (libc::SYS_clone, When::AnyBit(0, libc::CLONE_UNTRACED as u32)),
+    (libc::SYS_userfaultfd, When::Always),
 ];
 
 /// What else matters to an emulated program.
@@ -75,7 +79,8 @@ pub(super) const EMULATED: &[(libc::c_long, When)] = &[
     (libc::SYS_io_uring_setup, When::Always),
     (libc::SYS_ptrace, When::Always),
     (libc::SYS_seccomp, When::Is(0, 1)),
-    (libc::SYS_prctl, When::Either(0, [libc::PR_SET_SECCOMP as u32, PRCTL_RESOLUTION])),
+    (libc::SYS_prctl, When::Either(0, [libc::PR_SET_SECCOMP as u32, PRCTL_DISPATCH, PRCTL_RESOLUTION])),
+    (libc::SYS_fanotify_init, When::AnyBit(0, libc::FAN_CLASS_CONTENT | libc::FAN_CLASS_PRE_CONTENT)),
 ];
 
 /// What else matters to an observed program: that a wait goes on after a signal, and that a thread changes its timer slack.

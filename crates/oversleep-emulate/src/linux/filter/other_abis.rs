@@ -9,7 +9,7 @@ use crate::linux::process::ptrace::{self, Registers, Tid};
 /// A call by its number, what makes it a timed wait, and its name in the report.
 type Call = (u32, When, &'static str);
 
-/// What the filter tells the tracer of such a call; of others it tells 0.
+/// What the filter tells the tracer of such a call beside what it tells of all.
 pub const MARK: u32 = 1;
 /// Numbers from here on are of the x32 table.
 pub const X32: u32 = 0x4000_0000;
@@ -83,5 +83,5 @@ pub fn name(tid: Tid, registers: &Registers) -> Option<&'static str> {
         return of(OF_X32, number - X32);
     }
     // Tables share some numbers, so the filter's mark decides.
-    of(I386, number).filter(|_| ptrace::message(tid).is_ok_and(|mark| mark == u64::from(MARK)))
+    of(I386, number).filter(|_| ptrace::message(tid).is_ok_and(|told| told & u64::from(MARK) != 0))
 }

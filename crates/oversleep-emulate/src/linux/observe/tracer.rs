@@ -1,6 +1,6 @@
 //! The thread that stops an observed program at its timed waits and notes what happens in between.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use oversleep_record::Nanos;
@@ -12,6 +12,7 @@ use super::stream::Stream;
 use super::thread::{self, Thread};
 use crate::linux::calls::entry::{self, Answer};
 use crate::linux::calls::ignored::Outlasting;
+use crate::linux::filter;
 use crate::linux::process::clock::now;
 use crate::linux::process::ptrace::{self, Registers, Stop, Tid};
 use crate::linux::process::status::process_of;
@@ -36,6 +37,8 @@ pub struct Tracer {
     poll_share: Option<PollShare>,
     /// Threads that were let go into a call, and how often their counts were looked at since.
     going: Vec<(Tid, u32)>,
+    /// Processes that handle page faults of their own: reading the times of their waits might have to wait for them.
+    unread: HashSet<Tid>,
 }
 
 impl Tracer {
@@ -52,6 +55,7 @@ impl Tracer {
             has_switches,
             poll_share: thread::poll_share(),
             going: Vec::new(),
+            unread: HashSet::new(),
         }
     }
 
@@ -76,8 +80,10 @@ impl Tracer {
                 }
                 self.stops.births.forget(tid);
                 self.outlasting.forget(tid);
+                self.unread.remove(&tid);
                 Ok(())
             }
+            Stop::Wait if filter::refuse_others(tid)? => ptrace::go_on(tid, 0),
             Stop::Wait => match self.begin_call(tid) {
                 Ok(true) => ptrace::until_call(tid, 0),
                 _ => ptrace::go_on(tid, 0),
@@ -124,6 +130,12 @@ impl Tracer {
         let process = self.thread(tid).process;
         let registers = ptrace::registers(tid)?;
         let number = registers.orig_rax as libc::c_long;
+        if number == libc::SYS_userfaultfd {
+            self.unread.insert(process);
+        }
+        if self.unread.contains(&process) && number != libc::SYS_clone {
+            return Ok(false);
+        }
         if number == libc::SYS_prctl {
             let thread = self.thread(tid);
             // 0 stands for the slack that the thread was started with.
@@ -206,6 +218,7 @@ impl Tracer {
         self.threads.retain(|_, thread| thread.process != tid);
         self.going.retain(|(going, _)| *going != tid && *going != former);
         self.outlasting.forget(tid);
+        self.unread.remove(&tid);
         self.threads.insert(tid, Thread::new(tid, slack));
         self.tell(tid, Kind::Exec, tid, [0; 6]);
     }
@@ -222,6 +235,9 @@ impl Tracer {
         let of = if is_thread { process } else { started };
         self.threads.insert(started, Thread::new(of, slack));
         if !is_thread {
+            if self.unread.contains(&process) {
+                self.unread.insert(started);
+            }
             self.tell(started, Kind::Fork, started, [u64::from(process.unsigned_abs()), 0, 0, 0, 0, 0]);
         }
         if self.stops.births.announce(started) {

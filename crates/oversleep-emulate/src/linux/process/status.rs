@@ -22,3 +22,12 @@ fn in_status(tid: Tid, field: &str) -> Option<Tid> {
     let status = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix(field))?.trim().parse().ok()
 }
+
+/// Whether that address is on the stack of a process's first thread.
+pub fn is_first_stack(tid: Tid, at: u64) -> bool {
+    let maps = std::fs::read_to_string(format!("/proc/{tid}/maps")).unwrap_or_default();
+    let stack = maps.lines().find(|line| line.ends_with("[stack]")).and_then(|line| line.split_once(' '));
+    let ends = stack.and_then(|(range, _)| range.split_once('-'));
+    let ends = ends.map(|(from, to)| [from, to].map(|end| u64::from_str_radix(end, 16).unwrap_or(0)));
+    ends.is_some_and(|[from, to]| (from..to).contains(&at))
+}

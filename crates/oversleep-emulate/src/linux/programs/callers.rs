@@ -1,14 +1,13 @@
 //! From within which code a thread makes its call: a library's, or one of its exported functions. A runtime's calls differ
 //! in nothing else where they end in the same function of the C library.
 
-use std::fs::File;
 use std::ops::Range;
 use std::sync::Mutex;
 
 use oversleep_system::runtime_calls::Caller;
 
 use crate::linux::process::lock::lock;
-use crate::linux::process::program_file::ProgramFile;
+use crate::linux::process::program_file::{self, ProgramFile};
 use crate::linux::process::ptrace::{self, Registers, Tid};
 
 /// How many words of a stack are searched, most first: a shallow stack has fewer.
@@ -127,7 +126,8 @@ fn is_on_stack(stack: &[u64], at: u64, library: &Range<u64>, function: &Range<u6
 
 /// Where an exported function of a library is in a process.
 fn range_of(process: Tid, code: &Code, function: &str) -> Option<Range<u64>> {
-    let file = File::open(format!("/proc/{process}/root{}", code.path)).or_else(|_| File::open(&code.path)).ok()?;
+    let file =
+        program_file::open(format!("/proc/{process}/root{}", code.path)).or_else(|| program_file::open(&code.path))?;
     let file = ProgramFile::read(&file)?;
     let (value, size) = file.symbol(function)?;
     let at = code.range.start.wrapping_sub(file.address_of(code.offset)?).wrapping_add(value);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-use crate::linux::process::program_file::ProgramFile;
+use crate::linux::process::program_file::{self, ProgramFile};
 use crate::linux::process::ptrace::Tid;
 use crate::plan::{Executed, version};
 
@@ -32,7 +32,7 @@ pub fn identify(process: Tid) -> Found {
     let link = format!("/proc/{process}/exe");
     let path = std::fs::read_link(&link).unwrap_or_default();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let file = File::open(&link).ok();
+    let file = program_file::open(&link);
     let mut head = vec![0; HEAD];
     let read = file.as_ref().and_then(|file| file.read_at(&mut head, 0).ok()).unwrap_or(0);
     head.truncate(read);
@@ -78,7 +78,7 @@ fn packages(file: &ProgramFile) -> Vec<String> {
 /// The file in which a JDK says its version.
 fn release(process: Tid) -> Option<String> {
     let program = std::fs::read_link(format!("/proc/{process}/exe")).ok()?;
-    std::fs::read_to_string(program.parent()?.parent()?.join("release")).ok()
+    std::io::read_to_string(program_file::open(program.parent()?.parent()?.join("release"))?).ok()
 }
 
 /// Clients of daemons that start programs. `podman` and `flatpak` start theirs themselves.
