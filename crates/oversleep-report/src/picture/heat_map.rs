@@ -39,6 +39,8 @@ const NAMES_MAX: f64 = 330.0;
 
 /// So many rows fill the screen of a phone.
 const HEADS_EVERY: usize = 10;
+/// A further line of heads, below a heading.
+const HEADS: f64 = 16.0;
 
 /// Headings with the rows below them.
 #[derive(Default)]
@@ -97,7 +99,11 @@ impl HeatMap {
         let across = self.columns.len().div_ceil(maps);
         let cell = (room / across as f64).min(120.0);
         let row = ROW + names.above;
-        let height = 20.0 + row * rows.len() as f64;
+        // On a phone, names have lines of their own, and the first heads are off the screen by then.
+        let far = if names.above > 0.0 { far_headings(&rows) } else { vec![false; rows.len()] };
+        let top_of =
+            |at: usize| 20.0 + row * at as f64 + HEADS * far[..at].iter().filter(|&&is_far| is_far).count() as f64;
+        let height = top_of(rows.len());
         let words = self.words();
         frame::figure(&self.frame, &words, &[], (height + GAP) * maps as f64 - GAP, |c| {
             let heads = |c: &mut Canvas, map: usize, base: f64| {
@@ -108,27 +114,17 @@ impl HeatMap {
             };
             (0..maps).for_each(|map| heads(c, map, (height + GAP) * map as f64 + 11.0));
             let whole_names = whole_names(&rows);
-            let mut heads_at = 0;
             for (map, (i, (label, values))) in
                 (0..maps).flat_map(|map| rows.iter().enumerate().map(move |row| (map, row)))
             {
-                let top = (height + GAP) * map as f64 + 20.0 + row * i as f64;
-                heads_at = if i == 0 { 0 } else { heads_at };
+                let top = (height + GAP) * map as f64 + top_of(i);
                 if values.is_empty() {
                     let (margin, base) = (self.frame.margin(), top + names.above + 15.0);
-                    // On a phone the first heads are off the screen by then, and a line of names is free above the heading.
-                    let is_far = names.above > 0.0 && i >= heads_at + HEADS_EVERY;
-                    if is_far {
-                        heads_at = i;
-                        heads(c, map, base + 2.0);
-                    }
                     let heading = text::fitted(label, 13.3, self.frame.width() - 2.0 * margin);
-                    c.text(
-                        (margin, if is_far { base - names.above + 2.0 } else { base }),
-                        Anchor::Start,
-                        "ink b",
-                        &heading,
-                    );
+                    c.text((margin, base), Anchor::Start, "ink b", &heading);
+                    if far[i] {
+                        heads(c, map, base + HEADS);
+                    }
                     continue;
                 }
                 names.draw(c, top, top + 15.0, "ink", label);
@@ -222,6 +218,17 @@ impl HeatMap {
             named.iter().map(|(v, name)| format!("{name}: {}.", self.cells.text(*v))).collect::<Vec<_>>().join(" ");
         Words { heading: HEADING, finding, detail, caveat: String::new() }
     }
+}
+
+/// Which rows are headings a screen below the heads before them.
+fn far_headings(rows: &[Row]) -> Vec<bool> {
+    let mut last = 0;
+    let mut is_far = |(at, row): (usize, &Row)| {
+        let is_far = row.1.is_empty() && at >= last + HEADS_EVERY;
+        last = if is_far { at } else { last };
+        is_far
+    };
+    rows.iter().enumerate().map(&mut is_far).collect()
 }
 
 /// The name of each row behind its heading.

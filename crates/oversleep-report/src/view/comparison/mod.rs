@@ -234,7 +234,9 @@ fn facts(comparison: &Comparison) -> Option<Section> {
     let is_stated = |fact: &&FactDifference| {
         imported.iter().all(|&index| fact.values.get(index as usize).is_some_and(Option::is_some))
     };
-    let (stated, unstated): (Vec<_>, Vec<_>) = comparison.facts.iter().partition(is_stated);
+    let (mut stated, unstated): (Vec<_>, Vec<_>) = comparison.facts.iter().partition(is_stated);
+    // What all have tells more than what one system doesn't know.
+    stated.sort_by_key(|fact| fact.values.iter().any(Option::is_none));
     let mut columns = Columns::new().words("fact", |fact: &&FactDifference| fact.name.as_str());
     for index in indices(comparison) {
         columns = columns.words(letter(index), move |fact| fact_cell(fact, index as usize));

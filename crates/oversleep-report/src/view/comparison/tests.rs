@@ -322,3 +322,13 @@ fn of_many_series_without_a_counterpart_a_few_are_named() {
     );
     assert!(notes(true).is_empty(), "a table has them");
 }
+
+#[test]
+fn facts_that_all_have_come_before_those_that_one_lacks() {
+    let linux = Sheet::linux().text(FactName::KernelRelease, "6.18").integer(FactName::CpuCount, 4);
+    let windows = Sheet::windows().integer(FactName::CpuCount, 16);
+    let view = viewed(&[windows.file, linux.file], true);
+    let facts = rows(&view, "facts");
+    assert_eq!(facts.first().map(String::as_str), Some("cpu.count|16|4"), "{facts:?}");
+    assert!(facts.contains(&"kernel.release|–|6.18".to_owned()), "{facts:?}");
+}
