@@ -1,7 +1,7 @@
 //! The project's command, built as a suite needs it, and the programs of this workspace.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use xtask_tools::target_directory;
 
@@ -9,6 +9,9 @@ use xtask_tools::target_directory;
 /// these packages have: what the tests have built isn't built again. Only a target such as an example, which may use the
 /// dependencies of tests, turns on their features.
 pub const AS_TESTED: [&str; 4] = ["--bin", "oversleep", "--example", "game_loop"];
+
+/// The test that writes the page of a fleet where `OVERSLEEP_FLEET_PAGE` says.
+const FLEET_PAGE: &str = "the_page_and_the_terminal_say_the_same_sentences";
 
 /// The path of the command as users get it.
 ///
@@ -26,6 +29,21 @@ pub fn release(root: &Path) -> Result<PathBuf, String> {
 pub fn debug(root: &Path) -> Result<PathBuf, String> {
     build(root, &[["--workspace"].as_slice(), &AS_TESTED].concat())?;
     Ok(target_directory(root).join("debug/oversleep"))
+}
+
+/// Writes the page of a simulated fleet, which a test of the page makes: the command as tests have it reads no archives.
+///
+/// # Errors
+/// It doesn't build, or the test fails.
+pub fn fleet_page(root: &Path, page: &Path) -> Result<(), String> {
+    let mut test = Command::new(env!("CARGO"));
+    test.current_dir(root).args(["test", "--quiet", "--workspace", "--lib", FLEET_PAGE]).stdout(Stdio::null());
+    let status =
+        test.env("OVERSLEEP_FLEET_PAGE", page).status().map_err(|error| format!("can't run cargo: {error}"))?;
+    match status.success() && page.is_file() {
+        true => Ok(()),
+        false => Err(format!("the test {FLEET_PAGE} wrote no page")),
+    }
 }
 
 /// The arguments of cargo that name a program of this workspace, to run or to build it.

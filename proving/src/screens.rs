@@ -21,7 +21,7 @@ const PAGES: &[(&str, &[&str])] = &[
     ("compare", &["compare", "check.json", "check-linux.json", "--html", "HTML"]),
     ("runtimes", &["runtimes", "--quiet", "--on", "windows-11", "--html", "HTML"]),
     ("why", &["why", "RECORDING", "--quiet", "--html", "HTML"]),
-    ("ask", &["ask", "nanosleep(1ms)", "--on", "windows-11", "--on", "linux-hz250", "--html", "HTML"]),
+    ("ask", &["ask", "sleep(1ms)", "--on", "windows-11,linux-hz250,macos-14-m1", "--html", "HTML"]),
 ];
 
 /// Exit code 0: no page has a fault, or Chromium or Node is missing; 1: one has.
@@ -31,7 +31,8 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         [option, directory, names @ ..] if option == "--pictures" => (PathBuf::from(directory), names),
         names => (scratch.join("pictures"), names),
     };
-    let known = |name: &&String| *name == "page" || PAGES.iter().any(|(known, _)| known == name);
+    let known =
+        |name: &&String| ["archive", "page"].contains(&name.as_str()) || PAGES.iter().any(|(known, _)| known == name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         return Err(format!("screens has no page `{unknown}`"));
     }
@@ -54,13 +55,18 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         run(Command::new(&command).current_dir(&scratch).args(words.iter().map(word)).stdout(Stdio::null()))?;
         pages.push((*name, page));
     }
+    let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    if is_wanted("archive") {
+        let page = scratch.join("archive.html");
+        crate::built::fleet_page(root, &page)?;
+        pages.push(("archive", page));
+    }
     let in_browser = scratch.join("page.html");
     fs::copy(root.join(PAGE), &in_browser).map_err(|error| format!("{PAGE}: {error}"))?;
     pages.push(("page", in_browser));
-    let is_wanted = |(name, _): &(&str, PathBuf)| names.is_empty() || names.iter().any(|wanted| wanted == name);
     let mut judge = Command::new("node");
     judge.arg(root.join(TESTS).join("screens.mjs")).arg(browser).arg(&pictures).arg(axe(&scratch));
-    let is_right = succeeds(judge.args(pages.into_iter().filter(is_wanted).map(|(_, page)| page)))?;
+    let is_right = succeeds(judge.args(pages.into_iter().filter(|(name, _)| is_wanted(name)).map(|(_, page)| page)))?;
     println!("pictures: {}", pictures.display());
     Ok(ExitCode::from(u8::from(!is_right)))
 }

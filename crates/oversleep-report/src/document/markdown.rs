@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Entry;
-use crate::view::comparison::View;
+use crate::view::comparison::{Found, View};
 use crate::view::table::{Kind, Table};
 
 /// Markdown.
@@ -30,8 +30,11 @@ fn view(view: &View, out: &mut dyn Write) -> io::Result<()> {
     for warning in &view.warnings {
         writeln!(out, "\n> **Note:** {}", escaped(warning))?;
     }
-    if view.sentences().next().is_some() {
+    if view.has_conclusion() {
         writeln!(out)?;
+    }
+    for Found { id, name, sentence, next_step } in &view.found {
+        writeln!(out, "- **{id} {}**: {} {}", escaped(name), escaped(sentence), escaped(next_step))?;
     }
     for sentence in view.sentences() {
         writeln!(out, "- {}", escaped(sentence))?;

@@ -5,6 +5,7 @@ use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
 
 use super::markup::Markup;
+use crate::view::comparison::Found;
 use crate::view::findings::{self, Findings, SEVERITIES};
 use crate::view::overview::{Headline, Line};
 use crate::view::{headlines, verdict};
@@ -69,6 +70,26 @@ pub(super) fn boxes<'a>(m: &mut Markup, all: impl Iterator<Item = (&'a Headline,
                 m.leaf("strong", &[], &units_bound(figure));
                 m.text(" ");
                 m.element("span", &[], |m| m.prose(of));
+            });
+        }
+    });
+}
+
+/// What was found in a fleet.
+pub(super) fn of_fleet(m: &mut Markup, found: &[Found]) {
+    if found.is_empty() {
+        return;
+    }
+    m.element("div", &[("class", "cards")], |m| {
+        for Found { id, name, sentence, next_step } in found {
+            m.element("article", &[("class", "card cost")], |m| {
+                m.element("h3", &[], |m| {
+                    m.text(&title(name));
+                    m.text(" ");
+                    m.leaf("span", &[("class", "id")], id);
+                });
+                m.element("p", &[], |m| m.prose(sentence));
+                m.element("div", &[("class", "remedy")], |m| m.element("p", &[], |m| m.prose(next_step)));
             });
         }
     });

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::cards;
 use super::markup::Markup;
-use super::tables::{ROWS_OPEN, draw, folded};
+use super::tables::{ROWS_OPEN, draw, first_open, folded};
 use crate::view::comparison::View;
 use crate::view::table::Section;
 
@@ -27,7 +27,7 @@ pub fn page_of(view: &View, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn has_conclusion(view: &View) -> bool {
-    view.sentences().next().is_some() || !view.headlines.is_empty()
+    view.has_conclusion() || !view.headlines.is_empty()
 }
 
 /// The parts of the page: the id of each and its name.
@@ -75,6 +75,7 @@ fn body(m: &mut Markup, view: &View) {
             if !view.headlines.is_empty() {
                 cards::boxes(m, view.headlines.iter().map(|one| (one, "")));
             }
+            cards::of_fleet(m, &view.found);
             // What changed stands beside what differs.
             m.element("div", &[("class", "concluded")], |m| {
                 m.element("div", &[], |m| {
@@ -108,9 +109,10 @@ fn drawn(m: &mut Markup, section: &Section) {
         m.leaf("h2", &[("id", &heading)], &section.title);
         m.element("div", &[("class", "tables")], |m| {
             for table in &section.tables {
-                match section.id == "unmatched" && table.rows.len() > ROWS_OPEN {
-                    true => folded(m, table),
-                    false => draw(m, table, ""),
+                match table.rows.len() > ROWS_OPEN {
+                    true if section.id == "unmatched" => folded(m, table),
+                    true if table.rows_brief > 0 => first_open(m, table),
+                    _ => draw(m, table, ""),
                 }
             }
         });

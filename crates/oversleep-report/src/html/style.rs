@@ -53,8 +53,8 @@ h1{font-size:var(--page);line-height:1.2;margin:0 0 .5rem;overflow-wrap:anywhere
 h2{font-size:var(--section);line-height:1.25;margin:2.6rem 0 .4rem}
 h3{font-size:var(--part);line-height:1.35;margin:1.8rem 0 .3rem}
 header p{margin:.15rem 0;color:var(--ovs-soft);overflow-wrap:anywhere;max-width:80rem}
-.warning{color:var(--ovs-warn)}
-header .warning{color:var(--ovs-warn);font-weight:600}
+.warning{color:var(--ovs-warn);font-size:var(--note);max-width:52rem}
+header .warning{font-size:var(--body);font-weight:600}
 .theme{border:0;margin:.8rem 0 0;padding:0;display:flex;gap:.3rem;font-size:var(--note);flex-wrap:wrap}
 .theme legend{float:left;padding:.15rem .5rem .15rem 0;color:var(--ovs-soft)}
 .theme input{position:absolute;opacity:0;pointer-events:none}
@@ -78,7 +78,7 @@ header .warning{color:var(--ovs-warn);font-weight:600}
 .card{border:1px solid var(--ovs-grid);border-left:5px solid var(--ovs-axis);border-radius:8px;padding:.9rem 1.1rem 1rem;min-width:0;margin:0 0 1rem;break-inside:avoid}
 .card.fault{border-left-color:var(--ovs-coarse)}
 .card.cost{border-left-color:var(--ovs-warn)}
-h4{font-size:var(--body);line-height:1.35;margin:0 0 .35rem}
+h4,.card h3{font-size:var(--body);line-height:1.35;margin:0 0 .35rem}
 .badge{display:inline-block;font-size:var(--small);font-weight:650;letter-spacing:.04em;text-transform:uppercase;margin-right:.5rem;color:var(--ovs-soft)}
 .fault .badge{color:var(--ovs-coarse)}
 .cost .badge{color:var(--ovs-warn)}
@@ -128,11 +128,13 @@ tbody tr:hover>*{background:var(--ovs-band)}
 .good{color:var(--ovs-accent)}
 .warn{color:var(--ovs-warn)}
 .any{overflow-wrap:break-word}
+.more{display:none}
 .name{white-space:nowrap}
 .facts td{min-width:9rem;overflow-wrap:anywhere}
 footer{border-top:1px solid var(--ovs-grid);margin-top:3rem;padding:1.2rem 0 2.5rem;color:var(--ovs-soft);font-size:var(--note)}
 @media (max-width:34rem){:root{--page:1.5rem;--section:1.3rem}.wide{padding:0 .55rem}.headlines{gap:.6rem}.headlines li{flex-basis:8rem;max-width:none;padding:.5rem .7rem}.headlines .cost{max-width:none;flex-basis:100%;order:-1}.words,figcaption{padding-inline:.6rem}caption span{max-width:calc(100vw - 1.2rem)}.figures{columns:1}td.any{overflow-wrap:normal}table:not(.blocks) td.any{white-space:nowrap}.card{padding:.8rem}th,td{padding-right:.6rem}
 .blocks,.blocks caption,.blocks tbody{display:block}.blocks thead{display:none}.blocks tr{display:flex;flex-wrap:wrap;gap:.1rem .9rem;padding:.5rem 0;border-bottom:1px solid var(--ovs-grid)}.blocks th{flex-basis:100%;font-weight:600}.blocks th,.blocks td{border:0;padding:0;text-align:left}.blocks td:empty{display:none}.blocks td[data-head]::before{content:attr(data-head) ' ';color:var(--ovs-soft)}
+.more{display:block;width:fit-content;padding:.5rem 0;color:var(--ovs-precise);font-size:var(--note)}.scroll:not(:has(.more input:checked)) .long tbody tr:nth-child(n+7){display:none}
 table:not(.blocks) tbody th{position:sticky;left:0;background:var(--ovs-paper);max-width:10rem;white-space:normal;overflow-wrap:break-word}}
 @media print{body{font-size:10.5pt}.theme,.bar ul,.skip{display:none}.bar{position:static}.form-wide svg{max-width:100%;height:auto}.scroll{background:none}.bulk:not([open]){display:none}.gain .bar{print-color-adjust:exact}.card,figure,tr{break-inside:avoid}h2,h3{break-after:avoid}
 .wide{max-width:none;padding:0}.scroll{overflow:visible}details:not([open])::details-content{content-visibility:visible}pre{white-space:pre-wrap}}

@@ -22,7 +22,13 @@ const CELL_MAX: usize = 32;
 const ROW_MAX: usize = 44;
 
 /// And a column of it for a name of so many.
-const NAME_NARROW_MAX: usize = 20;
+const NAME_NARROW_MAX: usize = 12;
+
+/// A phone shows so many blocks of a table until the reader asks for all; the style sheet hides the others.
+pub(super) const BLOCKS_OPEN: usize = 6;
+
+/// So many more aren't worth the question.
+const BLOCKS_SPARE: usize = 2;
 
 /// Every section, then every series.
 pub(super) fn section(m: &mut Markup, file: &ResultFile) {
@@ -86,6 +92,16 @@ pub(super) fn folded(m: &mut Markup, table: &Table) {
     });
 }
 
+/// The first rows of a long table; the others are collapsed.
+pub(super) fn first_open(m: &mut Markup, table: &Table) {
+    let (first, rest) = table.rows.split_at(table.rows_brief.min(table.rows.len()));
+    draw(m, &Table { rows: first.to_vec(), ..table.clone() }, "");
+    m.element("details", &[("class", "bulk")], |m| {
+        m.leaf("summary", &[], &format!("{} more rows", grouped(rest.len() as u64)));
+        draw(m, &Table { rows: rest.to_vec(), ..table.clone() }, "");
+    });
+}
+
 /// A table with a caption, and with headings that a screen reader can use.
 pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&index| table.columns[index].kind != Kind::Bar).collect();
@@ -93,7 +109,13 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     m.element("div", &scroll, |m| {
         // A page too narrow for bars, sentences and long names shows each row as a block, with the heads beside the figures.
         let has_blocks = table.columns.iter().any(|column| column.kind == Kind::Split) || is_wide(table, &shown);
-        let class = if has_blocks { format!("{class} blocks") } else { class.to_owned() };
+        let is_long = has_blocks && table.rows.len() > BLOCKS_OPEN + BLOCKS_SPARE;
+        let marks = match (has_blocks, is_long) {
+            (_, true) => " blocks long",
+            (true, false) => " blocks",
+            (false, false) => "",
+        };
+        let class = format!("{class}{marks}");
         m.element("table", &[("class", class.trim())], |m| {
             m.element("caption", &[], |m| m.leaf("span", &[], &table.caption));
             m.element("thead", &[], |m| {
@@ -134,6 +156,12 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
                 }
             });
         });
+        if is_long {
+            m.element("label", &[("class", "more")], |m| {
+                m.void("input", &[("type", "checkbox")]);
+                m.text(&format!(" All {} rows", grouped(table.rows.len() as u64)));
+            });
+        }
     });
     let parts = table.parts();
     if !parts.is_empty() {

@@ -270,19 +270,26 @@ fn what_must_not_be_concluded_stands_directly_below_the_conclusion() {
 
 #[test]
 fn rows_with_sentences_are_blocks_where_a_column_has_no_room() {
-    let drawn = |rule: &'static str| {
+    let rows = |rule: &'static str, count: u32| {
         let columns = crate::view::table::Columns::new().words("machine", |_: &u32| "a").words("rule", move |_| rule);
-        let table = columns.table("Rules", [1]).expect("a row");
+        let table = columns.table("Rules", 0..count).expect("a row");
         let mut page = Vec::new();
         let mut m = super::markup::Markup::to(&mut page);
         super::tables::draw(&mut m, &table, "");
         m.finish().expect("memory takes everything");
         String::from_utf8(page).expect("text")
     };
-    let long = drawn("the wait ends within 50 µs of timer slack after it is due");
+    let drawn = |rule| rows(rule, 1);
+    let sentence = "the wait ends within 50 µs of timer slack after it is due";
+    let long = drawn(sentence);
     assert!(long.contains("class=\"blocks\"") && long.contains("data-head=\"rule\""), "{long}");
     assert!(!drawn("rounds up").contains("blocks"));
     assert!(!drawn("rounds up to the next ms").contains("blocks"), "a short name leaves room");
+    let many = rows(sentence, 9);
+    assert!(many.contains("class=\"blocks long\"") && many.contains(" All 9 rows</label>"), "{many}");
+    let hidden = format!(".long tbody tr:nth-child(n+{})", super::tables::BLOCKS_OPEN + 1);
+    assert!(super::style::sheet().contains(&hidden), "a phone shows the first ones");
+    assert!(!rows(sentence, 8).contains("All 8 rows"), "two more are shown at once");
 }
 
 #[test]

@@ -37,6 +37,11 @@ pub type Row = (String, Vec<Option<f64>>);
 /// The most room for names beside a map.
 const NAMES_MAX: f64 = 330.0;
 
+/// So many rows fill the screen of a phone.
+const HEADS_EVERY: usize = 10;
+/// A further line of heads, below a heading.
+const HEADS: f64 = 16.0;
+
 /// Headings with the rows below them.
 #[derive(Default)]
 struct Group<'a> {
@@ -94,22 +99,32 @@ impl HeatMap {
         let across = self.columns.len().div_ceil(maps);
         let cell = (room / across as f64).min(120.0);
         let row = ROW + names.above;
-        let height = 20.0 + row * rows.len() as f64;
+        // On a phone, names have lines of their own, and the first heads are off the screen by then.
+        let far = if names.above > 0.0 { far_headings(&rows) } else { vec![false; rows.len()] };
+        let top_of =
+            |at: usize| 20.0 + row * at as f64 + HEADS * far[..at].iter().filter(|&&is_far| is_far).count() as f64;
+        let height = top_of(rows.len());
         let words = self.words();
         frame::figure(&self.frame, &words, &[], (height + GAP) * maps as f64 - GAP, |c| {
-            for (k, column) in self.columns.iter().enumerate() {
-                let at = (names.left + cell * ((k % across) as f64 + 0.5), (height + GAP) * (k / across) as f64 + 11.0);
-                axis::name(c, at, &text::fitted(column, 11.0, cell - 4.0));
-            }
+            let heads = |c: &mut Canvas, map: usize, base: f64| {
+                for (k, column) in self.columns.iter().skip(map * across).take(across).enumerate() {
+                    let at = (names.left + cell * (k as f64 + 0.5), base);
+                    axis::name(c, at, &text::fitted(column, 11.0, cell - 4.0));
+                }
+            };
+            (0..maps).for_each(|map| heads(c, map, (height + GAP) * map as f64 + 11.0));
             let whole_names = whole_names(&rows);
             for (map, (i, (label, values))) in
                 (0..maps).flat_map(|map| rows.iter().enumerate().map(move |row| (map, row)))
             {
-                let top = (height + GAP) * map as f64 + 20.0 + row * i as f64;
+                let top = (height + GAP) * map as f64 + top_of(i);
                 if values.is_empty() {
                     let (margin, base) = (self.frame.margin(), top + names.above + 15.0);
                     let heading = text::fitted(label, 13.3, self.frame.width() - 2.0 * margin);
                     c.text((margin, base), Anchor::Start, "ink b", &heading);
+                    if far[i] {
+                        heads(c, map, base + HEADS);
+                    }
                     continue;
                 }
                 names.draw(c, top, top + 15.0, "ink", label);
@@ -205,6 +220,17 @@ impl HeatMap {
     }
 }
 
+/// Which rows are headings a screen below the heads before them.
+fn far_headings(rows: &[Row]) -> Vec<bool> {
+    let mut last = 0;
+    let mut is_far = |(at, row): (usize, &Row)| {
+        let is_far = row.1.is_empty() && at >= last + HEADS_EVERY;
+        last = if is_far { at } else { last };
+        is_far
+    };
+    rows.iter().enumerate().map(&mut is_far).collect()
+}
+
 /// The name of each row behind its heading.
 fn whole_names(rows: &[Row]) -> Vec<String> {
     let mut heading = None;
@@ -287,6 +313,20 @@ mod tests {
         well_formed(&phone);
         assert!(phone.contains(">sleep, select, poll<") && phone.matches("+15.6\u{a0}ms<").count() == 1, "{phone}");
         assert_eq!(all.svg().matches("+15.6\u{a0}ms</text>").count(), 3);
+    }
+
+    #[test]
+    fn on_a_phone_the_requests_stand_again_above_rows_that_are_far_below_them() {
+        let group = |at: u32| {
+            let rows = (0..4).map(move |row| (format!("wait {row}"), vec![Some(f64::from(at * 10 + row)), None]));
+            [(format!("runtime {at}"), vec![])].into_iter().chain(rows)
+        };
+        let frame = Frame { form: frame::Form::Narrow, ..Frame::new("h") };
+        let long = HeatMap { frame, rows: (1..7).flat_map(group).collect(), ..map(vec![]) };
+        well_formed(&long.svg());
+        assert_eq!(long.svg().matches(">300 µs</text>").count(), 3, "at the top and above runtimes 3 and 5");
+        let wide = HeatMap { frame: Frame::new("h"), ..long };
+        assert_eq!(wide.svg().matches(">300 µs</text>").count(), 1);
     }
 
     #[test]

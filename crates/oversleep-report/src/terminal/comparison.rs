@@ -1,7 +1,7 @@
 //! A comparison on the terminal.
 
 use super::page::Page;
-use crate::view::comparison::View;
+use crate::view::comparison::{Found, View};
 use crate::view::table::Tone;
 
 /// The comparison, with ANSI styles, at most `width` columns wide.
@@ -16,16 +16,21 @@ pub fn comparison(view: &View, width: usize) -> String {
     for warning in &view.warnings {
         page.prose(warning, 0, Tone::Warn);
     }
-    if view.sentences().next().is_some() {
+    if view.has_conclusion() {
         page.gap();
         page.title("Conclusion");
+        for Found { id, name, sentence, next_step } in &view.found {
+            page.prose(&format!("{id} {name}"), 0, Tone::Strong);
+            page.prose(sentence, 2, Tone::Plain);
+            page.prose(&format!("→ {next_step}"), 2, Tone::Plain);
+        }
         view.sentences().for_each(|sentence| page.prose(sentence, 0, Tone::Plain));
     }
     for section in &view.sections {
         page.gap();
         page.title(&section.title);
         for (index, table) in section.tables.iter().enumerate() {
-            if section.id == "parts" {
+            if section.is_captioned {
                 if index > 0 {
                     page.gap();
                 }

@@ -19,6 +19,8 @@ const NAME_LEAST: usize = 10;
 const PIECE_MAX: usize = 16;
 /// The minimum room for a name where a figure would have to wrap otherwise.
 const NAME_NARROW: usize = 5;
+/// A bar of fewer letters doesn't show its parts.
+const BAR_LEAST: usize = 8;
 
 /// The lines of a table, heading first.
 pub fn lines(table: &Table, width: usize) -> Vec<String> {
@@ -177,14 +179,16 @@ fn layout(table: &Table, cleaned: &[Vec<Cell>], width: usize) -> (Vec<usize>, Ve
         let over = total(&shown, &widths).saturating_sub(width);
         widths[last] = widths[last].saturating_sub(over).max(WORDS_LEAST.min(widths[last]));
     }
-    // Then the widest wrap until all fit, between words as long as that is enough, names and heads before figures.
+    // Then bars become shorter, and the widest wrap until all fit, between words as long as that is enough, names and heads before figures.
     let unbroken = unbroken(table, cleaned, &least);
     while total(&shown, &widths) > width {
         let has_words = |index: &usize| widths[*index] > unbroken[*index];
         let has_room = |index: &usize| widths[*index] > least[*index];
         let widest = |of: &mut dyn Iterator<Item = usize>| of.max_by_key(|&index| widths[index]);
         let is_word = |index: &usize| all[*index].kind != Kind::Figure && widths[*index] > NAME_NARROW;
-        let wide = widest(&mut shown.iter().copied().filter(has_words))
+        let is_bar = |index: &usize| all[*index].kind == Kind::Split && widths[*index] > BAR_LEAST;
+        let wide = widest(&mut shown.iter().copied().filter(is_bar))
+            .or_else(|| widest(&mut shown.iter().copied().filter(has_words)))
             .or_else(|| widest(&mut shown.iter().copied().filter(has_room)))
             .or_else(|| widest(&mut shown.iter().copied().filter(is_word)))
             .or_else(|| widest(&mut shown.iter().copied()));
@@ -248,8 +252,11 @@ fn joined(cells: &[(String, Kind, Tone)], shown: &[usize], widths: &[usize]) -> 
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::part::Part;
+
+    use super::super::text::without_styles;
     use super::*;
-    use crate::view::table::{Columns, ToCell};
+    use crate::view::table::{Columns, Split, ToCell};
 
     fn table() -> Table {
         let columns = Columns::new()
@@ -376,5 +383,18 @@ mod tests {
                 assert!(columns(&crate::terminal::tests::plain(&line)) <= width, "{width}: {line}");
             }
         }
+    }
+
+    #[test]
+    fn a_bar_becomes_shorter_before_a_name_is_broken() {
+        let table = Columns::new()
+            .words("call", |_: &u32| "clock_nanosleep".to_owned())
+            .figure("p50", |_| "109 µs".to_owned())
+            .split("split", 16, |_| Split::of(|part| if part == Part::Runq { 1.0 } else { 0.0 }))
+            .table("Waits", [1])
+            .expect("a row");
+        let drawn = |width| lines(&table, width).iter().map(|line| without_styles(line)).collect::<Vec<_>>();
+        assert_eq!(drawn(41)[1], "clock_nanosleep  109 µs  qqqqqqqqqqqqqqqq");
+        assert_eq!(drawn(35)[1..], ["clock_nanosleep  109 µs  qqqqqqqqqq"]);
     }
 }

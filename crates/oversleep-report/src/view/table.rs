@@ -165,7 +165,7 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// Whether each column is an answer of its own: a page too narrow for all says so, or has the others in a further part.
     pub needs_all: bool,
-    /// How many rows a brief report shows on a terminal; 0 for all.
+    /// How many rows a brief report shows on a terminal, and a page before the reader unfolds the others; 0 for all.
     pub rows_brief: usize,
 }
 
@@ -318,6 +318,8 @@ pub struct Section {
     pub notes: Vec<String>,
     /// Whether the sentences suffice on a narrow page, so that only the browser shows the tables.
     pub notes_suffice: bool,
+    /// Whether a terminal, too, shows the captions of its tables, because there are several.
+    pub is_captioned: bool,
     /// The meaning of the letters in its bars, for a terminal; a browser has colours.
     pub legend: Option<String>,
 }

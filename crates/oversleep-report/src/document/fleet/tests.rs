@@ -46,6 +46,9 @@ fn the_page_and_the_terminal_say_the_same_sentences() {
         }
         assert!(String::from_utf8(bytes(&*FLEET, &MARKDOWN, &Layout::default())).unwrap().contains(finding.name));
     }
+    assert!(page.contains("<h3>Host late at certain hours <span class=\"id\">OVS-F002</h3>"), "a heading each");
+    assert!(page.contains("<summary>90 more rows</summary>"), "the hosts that are like their groups are collapsed");
+    assert!(page.contains("<h2 id=\"heading-wait-2\">poll(1 ms)</h2>"), "a part of the page for each wait");
     assert!(!page.contains('`'), "a command is code");
     assert!(!page.contains("<script"), "nothing runs");
     assert!(!page.contains("http://") || page.contains("www.w3.org"), "nothing loads");
@@ -161,7 +164,7 @@ fn where_no_p99_is_known_pictures_and_tables_show_p50_and_say_why() {
     }
     for sentence in [
         "p50 of nanosleep(1 ms) by day, of the median host of each kind",
-        "p50 of nanosleep(1 ms) by time of day (UTC)",
+        "p50 at night and by day (hours in UTC)",
         "This is p50, because p99 takes 1,000 waits of a host in six hours.",
     ] {
         assert!(page.contains(sentence), "{sentence}");

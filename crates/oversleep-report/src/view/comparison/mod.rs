@@ -45,6 +45,8 @@ pub struct View {
     pub marks: String,
     /// The figures that matter most, for a reader who reads nothing else.
     pub headlines: Vec<Headline>,
+    /// What was found: each has a heading of its own.
+    pub found: Vec<Found>,
     /// What differs most, in sentences, for those who don't see the headlines.
     pub most: Vec<String>,
     /// The conclusion.
@@ -53,7 +55,25 @@ pub struct View {
     pub text: String,
 }
 
+/// Something that was found, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its id: `OVS-F001`.
+    pub id: &'static str,
+    /// Its name: `host-unlike-its-group`.
+    pub name: &'static str,
+    /// What differs, where, since when and by how much.
+    pub sentence: String,
+    /// What to do.
+    pub next_step: String,
+}
+
 impl View {
+    /// Whether anything is said of it besides figures.
+    pub fn has_conclusion(&self) -> bool {
+        !self.found.is_empty() || self.sentences().next().is_some()
+    }
+
     /// The conclusion where there are no headlines.
     pub fn sentences(&self) -> impl Iterator<Item = &String> {
         self.most.iter().chain(&self.summary)
@@ -82,6 +102,7 @@ pub fn view(comparison: &Comparison, sketches: &[Sketch], files: &[String], full
         marks: marks(comparison),
         headlines: conclusion::headlines(comparison),
         most: comparison.others().filter_map(|result| conclusion::differ_most(comparison, result)).collect(),
+        found: Vec::new(),
         summary: conclusion::summary(comparison)
             .into_iter()
             .chain(conclusion::changed(comparison))
@@ -213,7 +234,9 @@ fn facts(comparison: &Comparison) -> Option<Section> {
     let is_stated = |fact: &&FactDifference| {
         imported.iter().all(|&index| fact.values.get(index as usize).is_some_and(Option::is_some))
     };
-    let (stated, unstated): (Vec<_>, Vec<_>) = comparison.facts.iter().partition(is_stated);
+    let (mut stated, unstated): (Vec<_>, Vec<_>) = comparison.facts.iter().partition(is_stated);
+    // What all have tells more than what one system doesn't know.
+    stated.sort_by_key(|fact| fact.values.iter().any(Option::is_none));
     let mut columns = Columns::new().words("fact", |fact: &&FactDifference| fact.name.as_str());
     for index in indices(comparison) {
         columns = columns.words(letter(index), move |fact| fact_cell(fact, index as usize));

@@ -189,7 +189,8 @@ fn pairs(comparison: &Comparison) -> impl Iterator<Item = Pair<'_>> {
 /// The section, if the results are about observed programs.
 pub(super) fn section(comparison: &Comparison) -> Option<Section> {
     let tables: Vec<Table> = pairs(comparison).flat_map(|pair| pair.bars().into_iter().chain(pair.table())).collect();
-    (!tables.is_empty()).then(|| Section::new("parts", "Where the lateness went").tables(tables))
+    let section = Section::new("parts", "Where the lateness went").tables(tables);
+    (!section.tables.is_empty()).then_some(Section { is_captioned: true, ..section })
 }
 
 /// What changed in each kind of waits, in a sentence. Of many kinds, what didn't change is one sentence.

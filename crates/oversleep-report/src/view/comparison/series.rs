@@ -342,14 +342,27 @@ fn holders_in_words(results: &[u32]) -> String {
     }
 }
 
+/// The most subjects of an experiment that are named in a sentence.
+const SUBJECTS_NAMED_MAX: usize = 4;
+
 /// Experiments with their subjects: `B5 nanosleep, usleep; D4 futex`.
 fn subjects(series: &[&SeriesComparison]) -> String {
     let mut by_experiment: BTreeMap<ExperimentId, Vec<&str>> = BTreeMap::new();
     series.iter().for_each(|one| {
         by_experiment.entry(one.experiment).or_default().push(subject_in_words(one.quantity, &one.subject));
     });
-    let all = by_experiment.into_iter().map(|(id, subjects)| format!("{id} {}", distinct(subjects).join(", ")));
-    all.collect::<Vec<_>>().join("; ")
+    let mut is_whole = true;
+    let all = by_experiment.into_iter().map(|(id, subjects)| {
+        let mut names: Vec<String> = distinct(subjects).into_iter().map(str::to_owned).collect();
+        if names.len() > SUBJECTS_NAMED_MAX + 1 {
+            is_whole = false;
+            let more = names.split_off(SUBJECTS_NAMED_MAX).len();
+            names.push(format!("{more} more"));
+        }
+        format!("{id} {}", names.join(", "))
+    });
+    let all = all.collect::<Vec<_>>().join("; ");
+    if is_whole { all } else { format!("{all}. --full lists them") }
 }
 
 fn unmatched_columns<'a>(comparison: &'a Comparison) -> Columns<'a, &'a SeriesComparison> {

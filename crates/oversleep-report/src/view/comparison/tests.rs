@@ -303,3 +303,32 @@ fn what_makes_results_differ_is_warned_of_before_what_limits_each() {
     let view = view(&compared, &Sketch::of_all(&results), &[], false);
     assert_eq!(view.warnings, ["B: other CPUs.", "B: few values."]);
 }
+
+#[test]
+fn of_many_series_without_a_counterpart_a_few_are_named() {
+    let waits = ["poll", "select", "futex", "ppoll", "pselect", "timerfd"];
+    let base = waits.iter().fold(Sheet::linux(), |sheet, wait| sheet.steady(&format!("B5/{wait}/1ms"), 66_000)).file;
+    let other = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file;
+    let notes = |full| {
+        let view = viewed(&[base.clone(), other.clone()], full);
+        view.sections.into_iter().find(|section| section.id == "unmatched").expect("unmatched").notes
+    };
+    assert_eq!(
+        notes(false),
+        [
+            "Only in A (6 series): B5 poll, select, futex, ppoll, 2 more. --full lists them.",
+            "Only in B (1 series): B5 nanosleep."
+        ]
+    );
+    assert!(notes(true).is_empty(), "a table has them");
+}
+
+#[test]
+fn facts_that_all_have_come_before_those_that_one_lacks() {
+    let linux = Sheet::linux().text(FactName::KernelRelease, "6.18").integer(FactName::CpuCount, 4);
+    let windows = Sheet::windows().integer(FactName::CpuCount, 16);
+    let view = viewed(&[windows.file, linux.file], true);
+    let facts = rows(&view, "facts");
+    assert_eq!(facts.first().map(String::as_str), Some("cpu.count|16|4"), "{facts:?}");
+    assert!(facts.contains(&"kernel.release|–|6.18".to_owned()), "{facts:?}");
+}

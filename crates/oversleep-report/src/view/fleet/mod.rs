@@ -8,7 +8,7 @@ use oversleep_explain::fleet::FINDINGS;
 use oversleep_lab::fleet::{Finding, Fleet, Judged, Unjudged};
 use oversleep_record::words::list;
 
-use super::comparison::View;
+use super::comparison::{Found, View};
 use super::findings::in_prose;
 use super::overview::Headline;
 use super::select::distinct;
@@ -22,8 +22,12 @@ const NOTHING: &str = "No row is selected that has the lateness of a system's ow
 
 /// The page of a fleet; in full, with every host.
 pub fn view(fleet: &Fleet, full: bool) -> View {
-    let of = |finding: &Finding| format!("{} {}: {} {}", finding.id, finding.name, finding.sentence, finding.next_step);
-    let found = fleet.findings.iter().map(of);
+    let of = |finding: &Finding| Found {
+        id: finding.id,
+        name: finding.name,
+        sentence: finding.sentence.clone(),
+        next_step: finding.next_step.clone(),
+    };
     View {
         title: match fleet.hosts {
             0 => "oversleep archive: nothing to compare".to_owned(),
@@ -34,7 +38,8 @@ pub fn view(fleet: &Fleet, full: bool) -> View {
         sections: sections::all(fleet, full),
         headlines: headlines(fleet),
         pictures: pictures::all(fleet).into_iter().map(|picture| vec![picture]).collect(),
-        summary: found.chain(checked(fleet)).collect(),
+        found: fleet.findings.iter().map(of).collect(),
+        summary: checked(fleet),
         ..View::default()
     }
 }
@@ -55,10 +60,18 @@ fn headlines(fleet: &Fleet) -> Vec<Headline> {
         Some(Headline {
             what: format!("largest difference: {}", in_prose(finding.name)),
             figure: format!("{} times as late", significant(ratio.value)),
-            of: finding.next_step.clone(),
+            of: format!("{}. {}", who(finding), finding.next_step),
         })
     });
     counts.into_iter().chain(largest).collect()
+}
+
+/// The host that it is about, or how many.
+fn who(finding: &Finding) -> String {
+    match finding.hosts.as_slice() {
+        [host] => host.clone(),
+        hosts => counted(hosts.len(), "host"),
+    }
 }
 
 /// The days that it covers.

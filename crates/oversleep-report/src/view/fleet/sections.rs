@@ -4,7 +4,7 @@ use oversleep_explain::fleet::HOURS;
 use oversleep_lab::fleet::{Change, ChangeRow, Figure, Fleet, Group, HostRow, Interval, Part};
 use oversleep_record::Nanos;
 
-use crate::view::table::{Columns, Section, ToCell, Tone};
+use crate::view::table::{Columns, Section, Table, ToCell, Tone};
 use crate::words::{UNKNOWN, counted, date, percent, significant};
 
 /// The most hosts in a brief table.
@@ -20,11 +20,7 @@ pub(super) fn all(fleet: &Fleet, full: bool) -> Vec<Section> {
     let shown = &waits[..waits.len().min(if full { WAITS_MAX } else { WAITS_BRIEF })];
     let changes = fleet.changes.iter().enumerate().filter_map(|(at, change)| self::change(at + 1, change));
     let mut sections: Vec<Section> = hosts(fleet, full).into_iter().chain(changes).collect();
-    for (at, wait) in shown.iter().enumerate() {
-        sections.extend(groups(fleet, at + 1, wait));
-        sections.extend(hours(fleet, at + 1, wait));
-        sections.extend(days(fleet, full, at + 1, wait));
-    }
+    sections.extend(shown.iter().enumerate().filter_map(|(at, wait)| one_wait(fleet, full, at + 1, wait)));
     if let Some(last) = sections.last_mut().filter(|_| shown.len() < waits.len()) {
         let more = if full { "--json has all." } else { "--full shows them." };
         last.notes.push(format!("The archive has {} more. {more}", counted(waits.len() - shown.len(), "wait")));
@@ -59,7 +55,7 @@ pub(super) fn furthest(fleet: &Fleet, most: usize) -> &[HostRow] {
 fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
     let rows = furthest(fleet, if full { HOSTS_MAX } else { HOSTS_BRIEF });
     let tone = |row: &HostRow| if row.findings.is_empty() { Tone::Plain } else { Tone::Warn };
-    let table = Columns::new()
+    let mut table = Columns::new()
         .words("host", move |row: &&HostRow| row.host.clone().toned(tone(row)))
         .words("wait", |row| row.wait.clone())
         .words("figure", |row| row.figure.to_string())
@@ -73,6 +69,7 @@ fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
         .words("kind", |row| row.kind.to_string())
         .rank(3)
         .table("Hosts beside those of their kind under the same kernel at the same time", rows)?;
+    table.rows_brief = furthest(fleet, HOSTS_BRIEF).len();
     let more = fleet.host_rows.len() - rows.len();
     let rest = (more > 0).then(|| {
         format!(
@@ -113,7 +110,7 @@ fn change(place: usize, change: &Change) -> Option<Section> {
     let hosts = counted(change.hosts, "host");
     let note =
         format!("{hosts} ({}) changed the {fact} from {from} to {to} {when}. Intervals are by hosts.", change.kind);
-    let title = format!("Before and after the {fact} changed from {from} to {to}");
+    let title = format!("Before and after {fact} {to}");
     Some(Section::new(format!("change-{place}"), title).tables([table]).notes([note]))
 }
 
@@ -135,10 +132,19 @@ pub(super) fn name(fleet: &Fleet, group: &Group) -> String {
     [Some(processor), rest, kernel].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn groups(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
+/// What is known of a wait: by kind of machines, by hours, by days.
+fn one_wait(fleet: &Fleet, full: bool, place: usize, wait: &str) -> Option<Section> {
+    let hours = hours(fleet, wait);
+    let note = hours.as_ref().map(|_| why(figure_of(fleet, wait)).trim()).filter(|why| !why.is_empty());
+    let tables: Vec<Table> = [groups(fleet, wait), hours, days(fleet, full, wait)].into_iter().flatten().collect();
+    let section = Section::new(format!("wait-{place}"), wait).tables(tables).notes(note.map(str::to_owned));
+    (!section.tables.is_empty()).then_some(Section { is_captioned: true, ..section })
+}
+
+fn groups(fleet: &Fleet, wait: &str) -> Option<Table> {
     let interval =
         |figure: Option<Interval>| figure.map(|found| format!("{} to {}", span(found.low), span(found.high)));
-    let table = Columns::new()
+    Columns::new()
         .words("processor", |group: &&Group| name(fleet, group))
         .words("hypervisor", |group| group.kind.hypervisor.clone())
         .rank(2)
@@ -154,9 +160,7 @@ fn groups(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
         .rank(4)
         .figure("steal", |group| group.steal_share.map(|share| percent(share.value)))
         .rank(1)
-        .table(format!("Lateness of {wait} of the median host"), of_wait(fleet, wait))?;
-    let title = format!("{wait} by processor, hypervisor and kernel");
-    Some(Section::new(format!("groups-{place}"), title).tables([table]))
+        .table("Lateness of the median host, by processor, hypervisor and kernel", of_wait(fleet, wait))
 }
 
 /// The waits of a fleet, those of the most hosts first.
@@ -192,7 +196,7 @@ fn named<'a>(fleet: &'a Fleet, wait: &'a str) -> impl Iterator<Item = &'a HostRo
 /// The name of a row with its figure by quarter of the day.
 type Hours = (String, [Option<f64>; Part::ALL.len()]);
 
-fn hours(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
+fn hours(fleet: &Fleet, wait: &str) -> Option<Table> {
     let figure = figure_of(fleet, wait);
     let by_part = |group: &Group| match figure {
         Figure::P50 => group.p50_by_part_ns,
@@ -205,18 +209,14 @@ fn hours(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
         columns = columns.figure(part.to_string(), move |row| spans(row.1[usize::from(part.0)]));
     }
     let has_values = |hours: &Hours| hours.1.iter().any(Option::is_some);
-    let table =
-        columns.table(format!("{figure} of {wait} by time of day (UTC)"), named.chain(groups).filter(has_values))?;
-    let title = format!("{wait} at night and by day: {figure} by hours in UTC");
-    let notes = Some(why(figure).trim().to_owned()).filter(|why| !why.is_empty());
-    Some(Section::new(format!("hours-{place}"), title).tables([table]).notes(notes))
+    columns.table(format!("{figure} at night and by day (hours in UTC)"), named.chain(groups).filter(has_values))
 }
 
 /// The name of a row with its p99 by day.
 type Days<'a> = (String, &'a [Option<f64>]);
 
 /// The picture's figures; many days are only in the picture and in JSON.
-fn days(fleet: &Fleet, full: bool, place: usize, wait: &str) -> Option<Section> {
+fn days(fleet: &Fleet, full: bool, wait: &str) -> Option<Table> {
     const DAYS_MAX: usize = 14;
     if !full || !(2..=DAYS_MAX).contains(&fleet.days.len()) {
         return None;
@@ -228,8 +228,7 @@ fn days(fleet: &Fleet, full: bool, place: usize, wait: &str) -> Option<Section> 
         let date = crate::words::day(day * 86_400).unwrap_or_default();
         columns = columns.figure(date, move |row| spans(row.1.get(at).copied().flatten()));
     }
-    let caption = format!("p99 of {wait} by day; of a host, in the worst six hours of each");
     let has_values = |days: &Days<'_>| days.1.iter().any(Option::is_some);
-    let table = columns.table(caption, named.chain(groups).filter(has_values))?;
-    Some(Section::new(format!("days-{place}"), format!("{wait} by day: p99")).tables([table]))
+    let caption = "p99 by day; of a host, in the worst six hours of each";
+    columns.table(caption, named.chain(groups).filter(has_values))
 }

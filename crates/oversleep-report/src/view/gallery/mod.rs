@@ -170,6 +170,7 @@ pub fn view(machines: &[Machine], full: bool) -> View {
         sections,
         pictures: Vec::new(),
         marks: String::new(),
+        found: Vec::new(),
         summary: summary(machines, &systems),
         text: String::new(),
     }

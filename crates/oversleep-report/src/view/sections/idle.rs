@@ -38,6 +38,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         let caption = format!("{}/s: from when an item was due until its worker had it", counted(rate, "item"));
         tables.extend(cost(columns).table(caption, rows));
     }
+    tables.iter_mut().for_each(|table| table.needs_all = true);
     section.tables(tables).notes(pipeline(file).into_iter().chain(strategies_in_words(file)))
 }
 

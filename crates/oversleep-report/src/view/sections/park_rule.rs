@@ -4,7 +4,7 @@ use oversleep_explain::idle::{ParkRule, Run, fit, held_out, held_out_by_queue, o
 use oversleep_record::{ExperimentId, Nanos, ResultFile, queue_labels};
 
 use super::Entry;
-use crate::view::table::{Columns, Section};
+use crate::view::table::{Columns, Section, Table};
 use crate::words::{grouped, list, percent};
 
 pub const ENTRY: Entry =
@@ -79,8 +79,9 @@ fn build(file: &ResultFile, section: Section) -> Section {
         format!("Every run is flat out with the strategy {}{parks}.", series.subject)
     });
     let published = has_runs.then(published).into_iter().flatten();
+    let table = columns.table("Items per second, and what min(CPU rate, Q / park) gives", runs);
     section
-        .tables(columns.table("Items per second, and what min(CPU rate, Q / park) gives", runs))
+        .tables(table.map(|table| Table { needs_all: true, ..table }))
         .notes([fitted, held, by_queue, knee, vain, strategy].into_iter().flatten().chain(published))
 }
 
