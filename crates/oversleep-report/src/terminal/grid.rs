@@ -179,7 +179,8 @@ fn layout(table: &Table, cleaned: &[Vec<Cell>], width: usize) -> (Vec<usize>, Ve
         let over = total(&shown, &widths).saturating_sub(width);
         widths[last] = widths[last].saturating_sub(over).max(WORDS_LEAST.min(widths[last]));
     }
-    // Then bars become shorter, and the widest wrap until all fit, between words as long as that is enough, names and heads before figures.
+    // Then bars become shorter, and the widest wrap until all fit, between words as long as that is enough, names and heads
+    // before figures.
     let unbroken = unbroken(table, cleaned, &least);
     while total(&shown, &widths) > width {
         let has_words = |index: &usize| widths[*index] > unbroken[*index];
@@ -394,7 +395,6 @@ mod tests {
             .table("Waits", [1])
             .expect("a row");
         let drawn = |width| lines(&table, width).iter().map(|line| without_styles(line)).collect::<Vec<_>>();
-        assert_eq!(drawn(41)[1], "clock_nanosleep  109 µs  qqqqqqqqqqqqqqqq");
         assert_eq!(drawn(35)[1..], ["clock_nanosleep  109 µs  qqqqqqqqqq"]);
     }
 }
