@@ -47,8 +47,8 @@ pub(super) const WAITS: &[(libc::c_long, When)] = &[
     (FUTEX_WAIT2, When::Given(4)),
 ];
 
-/// Timed waits that the kernel doesn't repeat after a signal that a traced program ignores, and starts of what wouldn't be
-/// traced, and of a program that handles page faults of its own: a reader of its memory may wait for it. They stop in any case.
+/// Timed waits that the kernel doesn't repeat after a signal that a traced program ignores, starts of what wouldn't be
+/// traced, and page faults of a program's own: whoever reads its memory may have to wait for it. They stop in any case.
 pub(super) const UNREPEATED: &[(libc::c_long, When)] = &[
     (libc::SYS_epoll_wait, When::Positive(3)),
     (libc::SYS_epoll_pwait, When::Positive(3)),
