@@ -86,7 +86,7 @@ fn a_version_decides_which_record_answers() {
     assert_eq!(id("asyncio.sleep", "2.7"), None);
     assert_eq!([id("Thread.sleep", "1.8.0_392"), id("Thread.sleep", "jdk-17.0.9")], [Some("R286"), Some("R05")]);
     for (version, is_known) in
-        [("net8.0", true), (".NET 6", true), ("netcoreapp3.1", false), ("net48", false), ("4.8", false)]
+        [("net8.0", true), (".NET 6", true), ("netcoreapp3.1", true), ("net48", false), ("4.8", false)]
     {
         let is_published = |id: &str| id.starts_with('R');
         assert_eq!(id("Thread.Sleep", version).is_some_and(is_published), is_known, "{version}");
@@ -141,9 +141,9 @@ fn every_name_of_a_call_leads_to_the_same_records() {
         assert_eq!(found, of("linux", other, "python", Some(&version)), "{one}");
     }
     assert!(!of("linux", "threading.Event.wait", "python", Some(&version)).is_empty());
-    let record = Record { names: vec!["Event.wait".to_owned()], ..measured("python", "3.12.1") };
+    let record = Record { names: vec!["Event.wait".to_owned()], ..measured("python", "3.14.1") };
     let own = CallWait::of(record).record().clone();
-    assert_eq!(find(&[own], "linux", "threading.Event.wait", "3.12.1".parse().ok().as_ref()).len(), 1);
+    assert_eq!(find(&[own], "linux", "threading.Event.wait", "3.14.1".parse().ok().as_ref()).len(), 1);
 }
 
 /// A record as a result gives it.
@@ -296,7 +296,7 @@ fn a_version_is_one_of_the_runtime_that_numbers_its_versions_so() {
         let version = version.parse().expect("a version");
         find(&[], os, name, Some(&version)).iter().map(|record| record.wait_name()).collect()
     };
-    assert_eq!(of("Task.Delay", "linux", "2"), [""; 0], "it is none of Mono 6.8");
+    assert_eq!(of("Task.Delay", "linux", "2"), ["Task.Delay@dotnet-2.1-to-2"], "it is none of Mono 6.8");
     assert_eq!(of("Task.Delay", "linux", "6"), ["Task.Delay@dotnet-3-and-later"]);
     assert_eq!(of("Task.Delay", "linux", "6.8"), ["Task.Delay@mono-6.8.0.105"]);
     assert_eq!(of("Task.Delay@mono", "linux", "6"), ["Task.Delay@mono-6.8.0.105"]);
@@ -361,5 +361,5 @@ fn versions_of_one_call_are_said_together() {
     };
     assert_eq!(of("Thread.sleep@java", "windows"), "13 and later, 8 to 11");
     assert_eq!(of("virtual.Thread.sleep", "windows"), "24 and later, 21");
-    assert_eq!(of("asyncio.sleep", "windows"), "3.13, 3.5 to 3.11");
+    assert_eq!(of("asyncio.sleep", "windows"), "3.5 to 3.13");
 }
