@@ -21,9 +21,9 @@ mod timer_resolution;
 use oversleep_record::ResultFile;
 
 use draft::Draft;
-use text::Text;
 
 pub use read::{ReadError, read};
+pub use text::Text;
 
 /// The largest file, in bytes. Those of the programs known here have some KB, logs some MB.
 pub const FILE_BYTES_MAX: usize = 64 << 20;

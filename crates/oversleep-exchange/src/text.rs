@@ -33,6 +33,11 @@ impl<'a> Text<'a> {
         Text { bytes, text: with_line_feeds(text) }
     }
 
+    /// Whether some of it isn't text.
+    pub fn is_lossy(&self) -> bool {
+        self.text.contains(char::REPLACEMENT_CHARACTER)
+    }
+
     /// All of it.
     pub fn all(&self) -> &str {
         &self.text

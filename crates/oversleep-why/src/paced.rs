@@ -11,6 +11,8 @@ use crate::wait::signed;
 /// The fewest periods of a loop, and the part of the distance of its deadlines that half of them may vary by.
 const PERIODS_MIN: u64 = 8;
 const STEADY_WITHIN: i64 = 20;
+/// So many times as many periods are most of them: what few others are meant to be doesn't count.
+const MOST_OF: u64 = 8;
 /// The most calls that are told apart.
 const BLOCKS_MAX: usize = 64;
 
@@ -106,8 +108,15 @@ fn merge(into: &mut Option<Periods>, other: Periods) {
         *into = Some(other);
         return;
     };
+    let counts = [own.split.count(), other.split.count()];
+    own.intended_ns = match (own.intended_ns, other.intended_ns) {
+        (own, other) if own == other => own,
+        // A few waits of a timer that had missed expirations count from another one.
+        (own, _) if counts[0] >= counts[1].saturating_mul(MOST_OF) => own,
+        (_, other) if counts[1] >= counts[0].saturating_mul(MOST_OF) => other,
+        _ => None,
+    };
     own.split.merge(&other.split);
-    own.intended_ns = own.intended_ns.filter(|_| own.intended_ns == other.intended_ns);
     own.missed_count = own.missed_count.saturating_add(other.missed_count);
     own.fault_count = own.fault_count.saturating_add(other.fault_count);
     own.requests_changed_count = own.requests_changed_count.saturating_add(other.requests_changed_count);
@@ -145,6 +154,32 @@ mod tests {
             [intended(5, 4, 0), intended(2, 1, 6), intended(4, 4, 0), intended(0, 0, 9)],
             [steady, steady, None, None]
         );
+    }
+
+    #[test]
+    fn a_few_periods_of_another_length_change_nothing() {
+        let of = |count: usize, timer_ms: u64| {
+            let mut paced = Paced::default();
+            let period = Period {
+                parts: Parts { requested: 1_000_000, ..Parts::default() },
+                held: Vec::new(),
+                fault_count: 0,
+                timer_ns: Some(timer_ms * 1_000_000),
+                missed: 0,
+                deadline_step: None,
+                is_on_grid: None,
+                follows_work: None,
+            };
+            (0..count).for_each(|_| paced.add(&period));
+            paced
+        };
+        let intended = |mut one: Paced, other: Paced| {
+            one.merge(other);
+            one.finish().expect("there are enough").intended_ns.map(|ns| ns.0 / 1_000_000)
+        };
+        assert_eq!(intended(of(886, 1), of(1, 3)), Some(1));
+        assert_eq!(intended(of(1, 3), of(886, 1)), Some(1));
+        assert_eq!(intended(of(40, 1), of(30, 3)), None);
     }
 
     #[test]

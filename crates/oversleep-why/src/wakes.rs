@@ -81,11 +81,13 @@ impl Tally {
         self.threads.values_mut().for_each(|thread| thread.last = 0);
     }
 
-    /// A thread that slept has a CPU, which was idle or not.
-    pub fn woke(&mut self, t: u64, woken: Woken, is_idle: bool, cause: Cause) {
-        if is_idle {
-            self.count(woken.tgid, woken.program, cause);
-        }
+    /// A CPU that idled runs a thread, whether that slept or not.
+    pub fn ended_idle(&mut self, woken: Woken, cause: Cause) {
+        self.count(woken.tgid, woken.program, cause);
+    }
+
+    /// A thread that slept has a CPU.
+    pub fn woke(&mut self, t: u64, woken: Woken, cause: Cause) {
         // What another thread wakes it for is no rhythm of its own.
         if cause == Cause::Other {
             return;
@@ -191,8 +193,9 @@ mod tests {
     fn idle_wake_ups_are_counted_by_program_and_timer() {
         let mut tally = Tally::default();
         tally.saw(1_000);
-        (1..=6_u64).for_each(|n| tally.woke(n * 1_000, woken(7), n % 2 == 0, Cause::Timer(9)));
-        tally.woke(7_000, woken(8), true, Cause::Other);
+        (1..=6_u64).for_each(|n| tally.woke(n * 1_000, woken(7), Cause::Timer(9)));
+        (1..=3).for_each(|_| tally.ended_idle(woken(7), Cause::Timer(9)));
+        tally.ended_idle(woken(8), Cause::Other);
         (0..5).for_each(|_| tally.ticked(5));
         tally.saw(2_000_001_000);
         let wakes = finish(tally);
@@ -208,13 +211,13 @@ mod tests {
     fn a_thread_s_rhythm_is_that_of_its_timers_and_ends_in_a_gap() {
         let mut tally = Tally::default();
         for n in 1..=20_u64 {
-            tally.woke(n * 10_000_000, woken(7), false, Cause::Timer(9));
-            tally.woke(n * 10_000_000 + 3_000, woken(7), false, Cause::Other);
+            tally.woke(n * 10_000_000, woken(7), Cause::Timer(9));
+            tally.woke(n * 10_000_000 + 3_000, woken(7), Cause::Other);
         }
         tally.gap(200_000_000, 700_000_000);
-        tally.woke(900_000_000, woken(7), false, Cause::Timer(9));
+        tally.woke(900_000_000, woken(7), Cause::Timer(9));
         // Without a rhythm.
-        (1..=20_u64).for_each(|n| tally.woke(n * n * 1_000_000, woken(8), false, Cause::Unseen));
+        (1..=20_u64).for_each(|n| tally.woke(n * n * 1_000_000, woken(8), Cause::Unseen));
         let wakes = finish(tally);
         assert_eq!(wakes.rhythms.len(), 1, "{wakes:?}");
         let rhythm = &wakes.rhythms[0];
@@ -225,7 +228,7 @@ mod tests {
     fn rows_beyond_the_bound_are_counted() {
         let mut tally = Tally::default();
         (1..=100).for_each(|tid| {
-            tally.woke(1, Woken { tgid: tid, thread: [0; 16], program: [0; 16], tid }, true, Cause::Unseen)
+            tally.ended_idle(Woken { tgid: tid, thread: [0; 16], program: [0; 16], tid }, Cause::Unseen);
         });
         let wakes = finish(tally);
         assert_eq!((wakes.idle.len(), wakes.idle_beyond, wakes.idle_count()), (ROWS_MAX, 36, 100));

@@ -102,11 +102,11 @@ fn every_form_passes_fails_and_is_undecided() {
         assert_eq!(ended.code, Some(code), "{file} {assertion}: {}{}", ended.stdout, ended.stderr);
     }
     for (file, assertion, words) in [
-        ("slack.json", "why(t16).p99 < 1s", "it takes 10 rounds of 100 values, and 0 of its "),
+        ("slack.json", "why(t16).p99 < 1s", "it takes 1,000 values, in 10 rounds of 100; 0 of its "),
         (
             "many.json",
             "nanosleep(1ms).p99 < 1ms",
-            "it takes 10 rounds of 100 values, and 5 of its 5 rounds have as many; measure",
+            "it takes 1,000 values, in 10 rounds of 100; 5 of its 5 rounds have as many; measure",
         ),
     ] {
         let text = home.run(["assert", file, assertion]).stdout;
@@ -316,7 +316,7 @@ fn what_a_file_of_another_program_lacks_is_said() {
             "of its 2,000 values, only the largest has a known size",
         ),
         ("cyclictest.json", "clock-nanosleep-abs(1ms).missed <= 0", 4, "cyclictest doesn't state it"),
-        ("hyperfine.csv", "sleep-command(10ms).p50 < 1s", 4, "1 value is too few for that percentile"),
+        ("hyperfine.csv", "sleep-command(10ms).p50 < 1s", 4, "it takes about 11 values for that percentile; it has 1"),
         ("rtla-timerlat-hist.txt", "series(B5/timerlat-thread).p99 < 1ms", 0, "pass: 3 µs; from the values alone"),
         (
             "cyclictest-hist.txt",

@@ -134,7 +134,8 @@ fn nameless(base: &ResultFile, file: &ResultFile) -> Option<String> {
     };
     Some(format!(
         "{who} the names of programs and threads, and their numbers mean nothing elsewhere. So only waits are compared that \
-         make the same call with the same request, where each result has one such kind"
+         make the same call with the same request about as often, where each result has one such kind; the others can't be \
+         paired"
     ))
 }
 
@@ -142,8 +143,8 @@ fn nameless(base: &ResultFile, file: &ResultFile) -> Option<String> {
 fn other_events(base: &ResultFile, file: &ResultFile) -> Option<String> {
     let (theirs, own) = (base.observation.as_ref()?, file.observation.as_ref()?);
     let of_wake_ups = |file: &ResultFile| {
-        let mut waits = file.series.iter().filter_map(Identity::of).peekable();
-        waits.peek().map(|_| ()).map(|()| waits.all(|of| of.is_wake_up()))
+        let mut waits = file.series.iter().filter_map(Identity::of).map(|of| of.is_wake_up());
+        waits.next().map(|first| first && waits.all(|is_wake_up| is_wake_up))
     };
     let lacks = |observation: &Observation| match observation.losses.missing.is_empty() {
         true => String::new(),

@@ -61,7 +61,7 @@ impl Groups {
     /// requests differ by less than matters. Then those whose call or request is another, because a cure may be another
     /// call: they are the same waits if their thread has no others that are left over, in either result. Where a recording
     /// has no processes, the thread's name has to suffice, unless several programs have such a thread. Where a copy has no
-    /// names, only what each result has once is paired.
+    /// names, only what each result has once, and about as often, is paired.
     pub fn of_thread(&self, base: &ResultFile, file: &ResultFile, all: &[SeriesComparison]) -> BTreeMap<usize, usize> {
         let threads = Threads::of(base, file);
         let left = |series: &Series| Waits::of(series).filter(|_| series.has_values()).and_then(|of| threads.named(of));
@@ -71,7 +71,16 @@ impl Groups {
         let there = (0..self.of_base.len()).filter(|at| !found.contains(&Some(*at)));
         let mut there: Vec<_> = there.filter_map(|at| Some((at, left(&base.series[self.of_base[at]])?))).collect();
         if [base, file].iter().any(|file| file.shared.is_some()) {
-            return without_names(here, there);
+            let of = |file: &ResultFile, place: usize, waits: Waits| {
+                let count = file.series[place].distribution.count();
+                Nameless {
+                    waits: Waits { program: String::new(), thread: String::new(), ..waits },
+                    rate: rate(file, count),
+                }
+            };
+            let here = here.into_iter().map(|(place, waits)| (place, of(file, place, waits)));
+            let there = there.into_iter().map(|(at, waits)| (at, of(base, self.of_base[at], waits)));
+            return without_names(here.collect(), there.collect());
         }
         let mut paired = BTreeMap::new();
         // Equal requests are paired before those that are close to each other.
@@ -115,20 +124,51 @@ fn is_anonymous(file: &ResultFile, series: &Series) -> bool {
     names.is_some_and(|of| is_alias(&of.program) || is_alias(&of.thread))
 }
 
-/// Waits that have no names in one of two results, by their index: those that make the same call with the same request, if
-/// each result has only one such kind.
-fn without_names(here: Vec<(usize, Waits)>, there: Vec<(usize, Waits)>) -> BTreeMap<usize, usize> {
-    let what = |of: &Waits| Waits { program: String::new(), thread: String::new(), ..of.clone() };
-    let alone = |all: &[(usize, Waits)]| -> BTreeMap<Waits, Option<usize>> {
-        let mut places = BTreeMap::new();
-        for (place, of) in all.iter().filter(|(_, of)| !of.is_wake_up()) {
-            places.entry(what(of)).and_modify(|place| *place = None).or_insert(Some(*place));
-        }
-        places
-    };
-    let there = alone(&there);
-    let both = |(of, place): (Waits, Option<usize>)| Some((place?, (*there.get(&of)?)?));
-    alone(&here).into_iter().filter_map(both).collect()
+/// Waits without the names of their program and thread, and how often they come in a second, if that is known.
+#[derive(Debug)]
+struct Nameless {
+    waits: Waits,
+    rate: Option<f64>,
+}
+
+/// The same waits come at most so many times as often in another result.
+const RATE_OF: f64 = 3.0;
+
+impl Nameless {
+    /// By how much the requests differ if both may be the same waits; `None` if they make another call, request another
+    /// time or come much more often.
+    fn apart(&self, other: &Nameless) -> Option<u64> {
+        let is_as_often = match (self.rate, other.rate) {
+            (Some(one), Some(two)) => one.max(two) <= RATE_OF * one.min(two),
+            _ => true,
+        };
+        apart(&self.waits, &other.waits).filter(|_| is_as_often)
+    }
+}
+
+fn rate(file: &ResultFile, count: u64) -> Option<f64> {
+    (file.duration_ns > Nanos::ZERO).then(|| count as f64 * 1e9 / file.duration_ns.0 as f64)
+}
+
+/// Waits that have no names in one of two results, by their index: those that make the same call with the same request about
+/// as often, if each result has only one such kind; then those whose requests are close to each other.
+fn without_names(mut here: Vec<(usize, Nameless)>, mut there: Vec<(usize, Nameless)>) -> BTreeMap<usize, usize> {
+    let mut paired = BTreeMap::new();
+    [&mut here, &mut there].into_iter().for_each(|all| all.retain(|(_, of)| !of.waits.is_wake_up()));
+    for most in [0, u64::MAX] {
+        let is_it = |one: &Nameless, other: &Nameless| one.apart(other).is_some_and(|differ| differ <= most);
+        let only = |all: &[(usize, Nameless)], of: &Nameless| {
+            let mut alike = (0..all.len()).filter(|&nth| is_it(&all[nth].1, of));
+            alike.next().filter(|_| alike.next().is_none())
+        };
+        let both = |nth: usize| only(&there, &here[nth].1).filter(|&other| only(&here, &there[other].1).is_some());
+        let found: BTreeMap<usize, usize> =
+            (0..here.len()).filter_map(|nth| Some((here[nth].0, there[both(nth)?].0))).collect();
+        here.retain(|(place, _)| !found.contains_key(place));
+        there.retain(|(at, _)| !found.values().any(|of| of == at));
+        paired.extend(found);
+    }
+    paired
 }
 
 /// The names of threads by which waits of two results are the same ones.
@@ -218,6 +258,7 @@ fn is_same(group: &SeriesComparison, series: &Series) -> bool {
 mod tests {
     use oversleep_record::conditions::Setting;
     use oversleep_record::label;
+    use oversleep_record::observed::wait::Request;
 
     use super::*;
     use crate::compare::testing::{Sheet, waits};
@@ -289,6 +330,27 @@ mod tests {
         let mut rounded = plain();
         rounded.rounded_ns = Some(Nanos::from_millis(2));
         assert!(together(plain(), rounded), "how a call rounds its request is part of what is compared");
+    }
+
+    #[test]
+    fn waits_without_names_are_the_same_if_they_come_about_as_often() {
+        let nameless = |requested_us: i64, rate: f64| {
+            let requested_ns = Some(Nanos(requested_us * 1_000));
+            let [program, thread] = [String::new(), String::new()];
+            let call = "clock_nanosleep".to_owned();
+            let waits = Waits { program, thread, call, timer: None, request: Request::Span, requested_ns };
+            Nameless { waits, rate: Some(rate) }
+        };
+        let paired = |here: &[(i64, f64)], there: &[(i64, f64)]| -> Vec<(usize, usize)> {
+            let [here, there] =
+                [here, there].map(|all| all.iter().map(|&(us, rate)| nameless(us, rate)).enumerate().collect());
+            without_names(here, there).into_iter().collect()
+        };
+        assert_eq!(paired(&[(1_000, 392.0)], &[(1_000, 1.0)]), [], "one wait is none of 392");
+        assert_eq!(paired(&[(1_000, 392.0)], &[(1_000, 1.0), (990, 391.0)]), [(0, 1)]);
+        assert_eq!(paired(&[(1_000, 392.0)], &[(1_000, 775.0), (990, 391.0)]), [(0, 0)], "the same request goes first");
+        assert_eq!(paired(&[(1_000, 40.0), (1_000, 50.0)], &[(1_000, 45.0)]), [], "it may be either");
+        assert_eq!(paired(&[(1_000, 40.0)], &[(5_000, 40.0)]), []);
     }
 
     #[test]

@@ -173,7 +173,12 @@ pub fn lacks_waits(file: &ResultFile) -> bool {
     const NEEDED: [&str; 4] = ["CSwitch", "ReadyThread", "timer:hrtimer_start", "timer:hrtimer_expire_entry"];
     let recording = file.observation.iter().filter(|_| is_recording(file));
     let mut missing = recording.flat_map(|observation| &observation.losses.missing);
-    file.series.is_empty() && missing.any(|what| NEEDED.contains(&&**what))
+    file.series.is_empty() && left_out(file) == 0 && missing.any(|what| NEEDED.contains(&&**what))
+}
+
+/// How many waits were not selected.
+fn left_out(file: &ResultFile) -> u64 {
+    file.observation.as_ref().map_or(0, |observation| observation.left_out)
 }
 
 /// Whether a task that ran instead is oversleep. Earlier recordings show it by its name alone.
@@ -205,6 +210,10 @@ pub(crate) fn enough(file: &ResultFile) -> Checked<Vec<Kind<'_>>> {
     let all = kinds(file);
     match all.iter().map(Kind::count).max() {
         None if lacks_waits(file) => Err(Conclusion::lacks(not_shown(file, "when threads wait"))),
+        None if left_out(file) != 0 => Err(Conclusion::lacks(format!(
+            "none of {} is selected. Choose others with --only",
+            counted(left_out(file), "wait")
+        ))),
         None => Err(Conclusion::lacks("no wait ended by its timer. Follow the program for longer")),
         Some(most) if most < WAITS_MIN => Err(Conclusion::lacks(format!(
             "no kind of waits has more than {most}, and a conclusion needs {WAITS_MIN}. Follow the program for longer"

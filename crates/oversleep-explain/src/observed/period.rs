@@ -1,6 +1,7 @@
 //! Loops: what holds a thread up between its waits, by how much of its periods that takes.
 
 use oversleep_record::observed::period::Periods;
+use oversleep_record::observed::wait::Request;
 use oversleep_record::part::Part;
 use oversleep_record::words::{counted, grouped};
 use oversleep_record::{Distribution, Identity, Nanos, ResultFile, Series};
@@ -183,13 +184,14 @@ impl<'a> Loop<'a> {
     }
 
     /// Whether its waits for spans set a pace: the periods are alike, and each is longer than what was requested. Then by
-    /// how much.
+    /// how much. A timer that the kernel starts again doesn't count from the call.
     pub(crate) fn drift(&self) -> Option<Nanos> {
         let (low, high) = (self.lengths.quantile(0.25)?, self.lengths.quantile(0.75)?);
         let is_pace = (high - low).saturating_mul(PACE_OF) <= self.median();
         let requested = self.periods.split.p50(Part::Requested);
         let drift = self.median().saturating_sub(requested);
         (!self.is_moved()
+            && self.identity.request != Request::Timer
             && self.periods.intended_ns.is_none()
             && is_pace
             && requested.saturating_mul(2) >= self.median()

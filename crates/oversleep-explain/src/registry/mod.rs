@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use oversleep_record::finding::{Advice, Finding, Severity, Verdict};
 use oversleep_record::{FactName, ResultFile};
 
-use crate::entry::{Conclusion, Instance, RemedyEntry, Scope};
+use crate::entry::{Conclusion, InWords, Instance, RemedyEntry, Scope};
 use crate::finding::FindingEntry;
+use crate::findings::observed::commands::is_beside_recording;
 use crate::read::{next_step, wine_version};
 use crate::tried::{RemedyTrialSpec, advice, trial_spec};
 
@@ -163,6 +164,12 @@ fn finding(
         if let Some(advice) = advice.iter_mut().find(|advice| advice.remedy == said.remedy) {
             advice.sentence.clone_from(&said.sentence);
             advice.example = said.example.clone().or(advice.example.take());
+        }
+    }
+    for advice in &mut advice {
+        let is_own = |said: &InWords| said.remedy == advice.remedy && said.example.is_some();
+        if !instance.iter().flat_map(|instance| &instance.in_words).any(is_own) {
+            advice.example = advice.example.take().filter(|example| !is_beside_recording(file, example));
         }
     }
     let finding = Finding {

@@ -19,10 +19,11 @@ const NAMED_OF: i64 = 100;
 /// A drift of the period is worth a hint from this share of it on: 1 in so many.
 const HINTED_OF: i64 = 20;
 
-/// The sentence about the loop that something holds up, or else of the thread that is named like its program, or the one
-/// that comes most often.
+/// The sentence about the loop that something holds up, or else of the thread that is named like the only program, or the
+/// one that is delayed most.
 pub(super) fn pace(file: &ResultFile, held: Option<&Cause>) -> Option<String> {
-    let of = &main_loop(file, held)?;
+    let (of, most) = &main_loop(file, held)?;
+    let most = most.map(|count| format!(", the most delayed of {count},")).unwrap_or_default();
     let rate = per_second(of.rate()?);
     let p50 = Nanos(of.lengths.p50()?);
     let Some(intended) = of.periods.intended_ns.filter(|intended| intended.0 > 0) else {
@@ -31,25 +32,37 @@ pub(super) fn pace(file: &ResultFile, held: Option<&Cause>) -> Option<String> {
         let drift = drift.map(|drift| format!(", {drift} longer than the span that it requests")).unwrap_or_default();
         let hint = if held.is_none() { hint(of) } else { String::new() };
         return Some(format!(
-            "The loop of {name} comes {rate} times per second on average; its median period is {p50}{drift}: {parts}.{hint}"
+            "The loop of {name}{most} comes {rate} times per second on average; its median period is {p50}{drift}: {parts}.{hint}"
         ));
     };
     let wanted = per_second(1e9 / intended.0 as f64);
     let rate = if rate == wanted { "as often".to_owned() } else { format!("{rate} times") };
     Some(format!(
-        "The loop of {} is meant to come {wanted} times per second and comes {rate} on average; at the median: {}.",
+        "The loop of {}{most} is meant to come {wanted} times per second and comes {rate} on average; at the median: {}.",
         of.name(),
         parts(of)
     ))
 }
 
-fn main_loop<'a>(file: &'a ResultFile, held: Option<&Cause>) -> Option<Loop<'a>> {
+/// The loop, and among how many it is the one that is delayed most, if that is why.
+fn main_loop<'a>(file: &'a ResultFile, held: Option<&Cause>) -> Option<(Loop<'a>, Option<usize>)> {
     let mut loops = loops(file);
     loops.retain(|of| !of.is_moved());
     let is_held = |of: &Loop<'_>| held.is_some_and(|cause| cause.finding.instance.as_deref() == Some(&of.name()));
     let is_main = |of: &Loop<'_>| of.identity.thread == of.identity.program;
-    let at = loops.iter().position(is_held).or_else(|| loops.iter().position(is_main)).unwrap_or(0);
-    (at < loops.len()).then(|| loops.swap_remove(at))
+    // Of many programs, a helper's thread may be the only one with the name of its program.
+    let is_one = loops.iter().all(|of| of.identity.program == loops[0].identity.program);
+    let main = loops.iter().position(is_held).or_else(|| loops.iter().position(is_main).filter(|_| is_one));
+    let most = (0..loops.len()).rev().max_by_key(|&at| delay(&loops[at])).filter(|&at| delay(&loops[at]) > 0);
+    let count = Some(loops.len()).filter(|&count| main.is_none() && most.is_some() && count > 1);
+    let at = main.or(most).unwrap_or(0);
+    (at < loops.len()).then(|| (loops.swap_remove(at), count))
+}
+
+/// What all periods of a loop lost to others.
+fn delay(of: &Loop<'_>) -> i128 {
+    let parts = [Part::Late, Part::Runq, Part::Quota, Part::Stop, Part::Fault];
+    parts.into_iter().map(|part| of.periods.split.sum(part).max(0)).sum()
 }
 
 /// Whether what makes the periods of the loop longer than its requests, which may be meant, takes more than all waits are
@@ -60,7 +73,7 @@ pub(super) fn outweighs(file: &ResultFile, kinds: &[Kind<'_>]) -> bool {
         let longer = split.sum(Part::Work).saturating_add(split.sum(Part::Blocked));
         !hint(of).is_empty() && longer > all_lateness(&parts_of(kinds))
     };
-    main_loop(file, None).as_ref().is_some_and(more)
+    main_loop(file, None).is_some_and(|(of, _)| more(&of))
 }
 
 /// What to look at if the loop should come more often, which nobody but its author knows.
@@ -172,6 +185,36 @@ mod tests {
         );
         assert_eq!((drifts.pace, said(2, 4).pace.is_some()), (None, true));
         assert!(!said(2, 4).pace.unwrap_or_default().contains("is meant"), "late waits make most of it");
+    }
+
+    #[test]
+    fn of_many_programs_the_loop_that_is_delayed_most_stands_first() {
+        const MS: i64 = 1_000_000;
+        let of = |program: &str, thread: &str, count: u64, late: i64| {
+            let parts = Parts { requested: 10 * MS, late, ..Parts::default() };
+            let mut series = periods(Some(10), &[(count, parts)]);
+            let own = oversleep_record::Identity::of(&series).expect("it was observed");
+            let identity = oversleep_record::Identity { program: program.into(), thread: thread.into(), ..own };
+            series.labels = oversleep_record::Series::observed(
+                &identity,
+                oversleep_record::environment::Os::Linux,
+                oversleep_record::Distribution::growing(),
+            )
+            .labels;
+            series
+        };
+        let said = |series| {
+            let mut file = Sheet::linux().file;
+            (file.series, file.observation) = (series, Some(Observation::default()));
+            pace(&file, None).expect("it has a loop")
+        };
+        let helper = || of("helper", "helper", 20, 100_000);
+        let all = said(vec![of("app", "fast", 200, 10_000), helper(), of("app", "slow", 50, MS)]);
+        assert!(all.starts_with("The loop of app (slow), the most delayed of 3, is meant to come 100"), "{all}");
+        let one = said(vec![of("app", "fast", 200, MS), of("app", "app", 50, 1_000)]);
+        assert!(one.starts_with("The loop of app is meant to come"), "{one}");
+        let alone = said(vec![helper()]);
+        assert!(alone.starts_with("The loop of helper is meant to come"), "{alone}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use oversleep_record::Series;
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::culprit::{Culprit, Whose, Why};
 use oversleep_record::observed::wait::{Marks, Outcome, Request, Wait};
-use oversleep_record::observed::{Blame, Observation};
+use oversleep_record::observed::{Blame, By, Losses, Observation};
 use oversleep_record::part::Parts;
 use oversleep_record::testing::Sheet;
 
@@ -369,4 +369,18 @@ fn a_runtimes_housekeeping_is_left_out_and_counted() {
     let alone = result(vec![late()]);
     assert_eq!(verdict(&alone).sentence, "It made no timed wait of its own while it was followed.");
     assert!(causes(&alone).iter().all(|cause| cause.finding.severity == Severity::Note), "nothing is said to be late");
+}
+
+#[test]
+fn a_selection_of_nothing_is_no_lack_of_the_recording() {
+    let missing = ["timer:hrtimer_start", "raw_syscalls:sys_enter"].map(str::to_owned).to_vec();
+    let losses = Losses { missing, ..Losses::default() };
+    let observation = Observation { by: By::Recorder, losses, left_out: 6_554, ..Observation::default() };
+    let mut file = Sheet::linux().file;
+    file.observation = Some(observation);
+    assert!(!lacks_waits(&file));
+    let said = Verdict::of(&file).expect("it was observed").sentence;
+    assert_eq!(said, "Undecided: none of 6,554 waits is selected. Choose others with --only.");
+    file.observation.as_mut().expect("it was observed").left_out = 0;
+    assert!(lacks_waits(&file));
 }

@@ -10,7 +10,7 @@ use oversleep_record::comparison::Interval;
 use oversleep_record::distribution::{Beyond, Distribution};
 use oversleep_record::quantile_interval::{NORMAL, of_quantile};
 use oversleep_record::series::{self, Round};
-use oversleep_record::words::counted as counted_words;
+use oversleep_record::words::{counted as counted_words, grouped};
 use oversleep_record::{ClockResult, ResultFile, Series};
 
 use super::Figure;
@@ -182,7 +182,8 @@ fn by_rounds(values: &Distribution, rounds: &[Round], share: f64, step: i64) -> 
         let each = if share > 0.9 { 100 } else { 10 };
         let (enough, all) = (kept.len(), counted_words(rounds.len() as u64, "round"));
         return Err(format!(
-            "it takes {ROUNDS_MIN} rounds of {each} values, and {enough} of its {all} have as many; measure or record for longer"
+            "it takes {} values, in {ROUNDS_MIN} rounds of {each}; {enough} of its {all} have as many; measure or record for longer",
+            grouped((ROUNDS_MIN * each) as u64)
         ));
     }
     let ranks = of_quantile(values, share, step).ok_or_else(|| beyond(values, share))?;
@@ -285,7 +286,7 @@ fn beyond(values: &Distribution, share: f64) -> String {
     if values.count() as f64 >= need && values.beyond().is_some() {
         return "its interval reaches values beyond what the program recorded, whose size isn't known".to_owned();
     }
-    format!("{} for that percentile; it takes about {need}", few(values))
+    format!("it takes about {} values for that percentile; it has {}", grouped(need as u64), grouped(values.count()))
 }
 
 fn few(values: &Distribution) -> String {

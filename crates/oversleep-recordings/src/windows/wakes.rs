@@ -50,9 +50,14 @@ impl Sleepers {
                 let sleeps = ASLEEP.contains(&old_state) && !LOST_CPU.contains(&old_wait_reason);
                 self.of(old).asleep = sleeps.then_some(cause);
                 let of = self.of(new);
-                if let Some(cause) = of.asleep.take().filter(|_| new != 0) {
-                    let (tgid, thread) = (of.process.unwrap_or(new), of.name);
-                    self.tally.woke(t, Woken { tid: new, tgid, thread, program: Name::default() }, old == 0, cause);
+                let cause = of.asleep.take();
+                let woken =
+                    Woken { tid: new, tgid: of.process.unwrap_or(new), thread: of.name, program: Name::default() };
+                if new != 0 && old == 0 {
+                    self.tally.ended_idle(woken, cause.unwrap_or(Cause::Unseen));
+                }
+                if let Some(cause) = cause.filter(|_| new != 0) {
+                    self.tally.woke(t, woken, cause);
                 }
             }
             Record::Lost { until, .. } => {

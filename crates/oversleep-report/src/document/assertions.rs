@@ -58,20 +58,54 @@ impl Subject for Assertions {
             })
             .words("assertion", |judged| judged.assertion.clone())
             .words("about", |judged| judged.about.clone());
-        let sentences = self.assertions.iter().map(|judged| {
-            let place = judged.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
-            format!("{place}{} ({}): {}: {}", judged.assertion, judged.about, judged.verdict, judged.message)
-        });
         View {
             title: format!("oversleep assert: {}", self.verdict),
             results: vec![(String::new(), tally(self))],
             sections: vec![
                 Section::new("assertions", "Assertions").tables(columns.table("Assertions", &self.assertions)),
             ],
-            summary: sentences.collect(),
+            summary: summary(&self.assertions),
             ..View::default()
         }
     }
+}
+
+/// So many verdicts that lack the same have a sentence each; more have one.
+const LACKING_MAX: usize = 3;
+
+/// What the figure of an assertion lacks, so that it can't be judged: the first clause of what is said.
+fn lacks(judged: &Judged) -> Option<&str> {
+    let is_open = judged.verdict == Verdict::Undecided && judged.figure.is_none();
+    is_open.then(|| judged.message.split("; ").next()).flatten()
+}
+
+/// A sentence for each verdict; one for all that lack the same, where these are many.
+fn summary(all: &[Judged]) -> Vec<String> {
+    let of = |judged: &Judged| (judged.assertion.clone(), judged.place.clone());
+    let mut sentences = Vec::new();
+    for (at, judged) in all.iter().enumerate() {
+        let place = judged.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+        let about = all.iter().filter(|other| of(other) == of(judged));
+        let is_alike =
+            |other: &&Judged| lacks(other).is_some() && lacks(other) == lacks(judged) && of(other) == of(judged);
+        let alike: Vec<&str> = all.iter().filter(is_alike).map(|other| other.about.as_str()).collect();
+        match lacks(judged).filter(|_| alike.len() > LACKING_MAX) {
+            Some(_) if all[..at].iter().any(|other| is_alike(&other)) => {}
+            Some(what) => sentences.push(format!(
+                "{place}{}: undecided for {} of {}: {what} ({} and {} more, below)",
+                judged.assertion,
+                alike.len(),
+                about.count(),
+                alike[..2].join(", "),
+                alike.len() - 2
+            )),
+            None => sentences.push(format!(
+                "{place}{} ({}): {}: {}",
+                judged.assertion, judged.about, judged.verdict, judged.message
+            )),
+        }
+    }
+    sentences
 }
 
 /// `3 pass, 1 fails`.
@@ -211,6 +245,38 @@ mod tests {
         assert!(text.contains("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""), "{text}");
         assert!(text.contains("name=\"sleep(1ms).p50 &lt; 1ms (B5/&lt;x&gt;&amp;&quot;y&quot;)\""), "{text}");
         assert!(text.matches("<testcase").count() == 3 && !text.contains('\u{1b}'), "{text}");
+    }
+
+    #[test]
+    fn what_many_lack_is_said_once() {
+        let lacking = |about: &str, what: &str| Judged {
+            about: about.to_owned(),
+            figure: None,
+            message: what.to_owned(),
+            place: None,
+            ..judged(Verdict::Undecided)
+        };
+        let few = |count: u64| format!("it takes about 530 values for that percentile; it has {count}");
+        let of = |count: u64| (0..count).map(|n| lacking(&format!("app {n}"), &few(n))).collect::<Vec<_>>();
+        let said = |mut all: Vec<Judged>| {
+            all.push(Judged {
+                place: None,
+                about: "other".to_owned(),
+                message: "5 ms".to_owned(),
+                ..judged(Verdict::Fail)
+            });
+            summary(&all)
+        };
+        assert_eq!(
+            said(of(130)),
+            [
+                "sleep(1ms).p50 < 1ms: undecided for 130 of 131: it takes about 530 values for that percentile (app 0, app 1 \
+                 and 128 more, below)",
+                "sleep(1ms).p50 < 1ms (other): fail: 5 ms"
+            ]
+        );
+        assert_eq!(said(of(3)).len(), 4);
+        assert_eq!(said(of(3))[0], format!("sleep(1ms).p50 < 1ms (app 0): undecided: {}", few(0)));
     }
 
     #[test]

@@ -63,6 +63,9 @@ fn of_many_kinds_of_waits_the_changed_ones_are_named_and_the_others_counted() {
     let many = mended(20);
     assert_eq!(many.matches("what shrank most: waiting for a cpu, by").count(), 8, "{many}");
     assert!(many.contains("12 more kinds of waits changed less, below. 10 kinds of waits: no part"), "{many}");
+    // Of three results, a kind of waits is compared twice.
+    let twice = joined(&comparison(&[base.clone(), base.clone(), base.clone()]));
+    assert!(twice.contains("60 comparisons of waits: no part differs by more than chance."), "{twice}");
 }
 
 #[test]

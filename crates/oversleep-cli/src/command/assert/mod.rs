@@ -11,6 +11,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use oversleep_exchange::Text;
 use oversleep_explain as explain;
 use oversleep_lab::assert::{Across, Assertion, Regression, against, judge};
 use oversleep_record::assertion::Judged;
@@ -178,9 +179,11 @@ impl Assert {
             if read.map_err(|error| Failure::failed(format!("can't read '{name}': {error}")))? as u64 > FILE_BYTES_MAX {
                 return Err(Failure::failed(format!("'{name}' is longer than 1 MB, so it is no file of assertions")));
             }
-            let text = text_of(bytes)
-                .ok_or_else(|| Failure::failed(format!("can't read '{name}': it is neither UTF-8 nor UTF-16 text")))?;
-            assertions.extend(assertions::of_file(&path.display().to_string(), &text)?);
+            let text = Text::of(&bytes);
+            if text.is_lossy() {
+                return Err(Failure::failed(format!("can't read '{name}': it is neither UTF-8 nor UTF-16 text")));
+            }
+            assertions.extend(assertions::of_file(&path.display().to_string(), text.all())?);
         }
         let mut files = Vec::new();
         for given in &self.given {
@@ -271,19 +274,6 @@ impl Assert {
             return Err(Failure::failed("the two results have no series in common that could be compared"));
         }
         Ok(all)
-    }
-}
-
-/// The text of a file of assertions: UTF-8, or UTF-16 with its mark, as PowerShell's `>` writes it.
-fn text_of(bytes: Vec<u8>) -> Option<String> {
-    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
-        let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
-        String::from_utf16(&units).ok()
-    };
-    match bytes.as_slice() {
-        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
-        _ => String::from_utf8(bytes).ok(),
     }
 }
 

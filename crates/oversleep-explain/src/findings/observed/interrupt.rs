@@ -6,6 +6,7 @@ use oversleep_record::part::Part;
 use oversleep_record::words::counted;
 use oversleep_record::{Nanos, ResultFile};
 
+use super::commands::move_threads;
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -257,10 +258,16 @@ fn interrupts_off(file: &ResultFile) -> Checked<Vec<Conclusion>> {
                 IrqCause::Task { tid, .. } if *tid != 0 => format!("{} ({tid})", cause.instance),
                 _ => cause.instance.clone(),
             };
-            cause.found(format!(
-            "{who}: the timer interrupt comes up to {max} late; {task} ran with interrupts off, or the hypervisor had the \
-             CPU{or_unseen}: these look alike from inside"
-        ))
+            let found = cause.found(format!(
+                "{who}: the timer interrupt comes up to {max} late; {task} ran with interrupts off, or the hypervisor had the \
+                 CPU{or_unseen}: these look alike from inside"
+            ));
+            match of {
+                IrqCause::Task { tid, name, .. } if *tid != IDLE_TID && is_recording(file) => {
+                    found.advising(&SEPARATE_TASK_OR_HOST, SEPARATE_TASK_OR_HOST.how, move_threads(file, name))
+                }
+                _ => found,
+            }
         },
     )
 }
@@ -290,9 +297,16 @@ fn unknown(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let seen = |kind: &Kind<'_>| explained(kind).into_iter().fold(0, u64::saturating_add);
     let cause = Cause::rest(Part::Irq, kinds.iter().map(|kind| (kind, seen(kind))));
     let (who, max) = (&cause.first().identity, cause.longest);
-    Ok(vec![
-        cause.found(format!("{who}: the timer interrupt comes up to {max} late; what its CPU did was mostly not seen")),
-    ])
+    let found =
+        cause.found(format!("{who}: the timer interrupt comes up to {max} late; what its CPU did was mostly not seen"));
+    Ok(vec![match is_recording(file) {
+        true => found.advising(
+            &FOLLOW_LONG_WAITS,
+            "Read the recording again with --only '>1ms', and look at the worst waits",
+            Some("# command\noversleep why FILE --only '>1ms'".to_owned()),
+        ),
+        false => found,
+    }])
 }
 
 fn shared(file: &ResultFile) -> Checked<Vec<Conclusion>> {

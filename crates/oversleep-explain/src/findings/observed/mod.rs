@@ -3,6 +3,7 @@
 
 use crate::finding::FindingEntry;
 
+pub(crate) mod commands;
 pub(crate) mod drift;
 mod interrupt;
 pub(crate) mod interruption;

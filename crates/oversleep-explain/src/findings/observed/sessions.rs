@@ -50,6 +50,7 @@ pub(super) fn go_last(file: &ResultFile, tgid: u32, blame: &Blame) -> String {
     // The ids of a recording of the past may be those of others.
     let ids = if is_recording(file) { (0, 0) } else { (blame.tgid, blame.tid) };
     match (Apart::of(file, tgid, blame), ids.0, ids.1) {
+        (None, 0, 0) if is_recording(file) => format!("let {name} go last (renice -n 19)"),
         (Some(Apart::Session), 0, _) => {
             format!("let the whole session of {name} go last: echo 19 > /proc/PID/autogroup")
         }
@@ -62,19 +63,4 @@ pub(super) fn go_last(file: &ResultFile, tgid: u32, blame: &Blame) -> String {
         // Each thread has a nice value of its own.
         (None, other, _) => format!("let {name} go last: renice -n 19 -p $(ls /proc/{other}/task)"),
     }
-}
-
-/// The longest name by which `pgrep` finds a process.
-const COMM_MAX: usize = 15;
-
-/// The command that moves the processes of that name to other CPUs, if it can be typed. A recording without processes names
-/// threads, by whose names none is found.
-pub(super) fn keep_away(file: &ResultFile, name: &str) -> Option<String> {
-    let is_word = name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"-_".contains(&letter));
-    let is_of_threads = file.observation.as_ref().is_some_and(|observation| observation.lacks_processes);
-    (is_word && !is_of_threads && name.len() <= COMM_MAX).then(|| {
-        format!(
-            "# command, with the numbers of other CPUs\nfor p in $(pgrep -x {name}); do taskset -a -c -p N $p; done"
-        )
-    })
 }

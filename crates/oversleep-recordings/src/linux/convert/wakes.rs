@@ -67,18 +67,28 @@ impl Converter {
         }
     }
 
-    /// A thread runs on the CPU of a point. If it slept, it woke up; some kernels don't tell of its switch, which would say
-    /// whether the CPU was idle.
+    /// A thread runs on the CPU of a point. If it slept, it woke up. If the CPU idled, that woke up, too: for a thread that
+    /// slept, that is new, or that waited for another CPU. Some kernels don't tell of its switch.
     fn awake(&mut self, point: &Point, tid: u32, was_idle: Option<bool>) {
+        if tid == 0 {
+            return;
+        }
         let is_idle = was_idle.unwrap_or_else(|| self.cpu(point.cpu).task.is_some_and(|(tid, _)| tid == 0));
         let thread = self.thread(tid);
-        if tid == 0 || !std::mem::take(&mut thread.is_asleep) {
+        let has_slept = std::mem::take(&mut thread.is_asleep);
+        if !is_idle && !has_slept {
             return;
         }
         let (cause, tgid, name) =
             (thread.cause.take().unwrap_or(Cause::Unseen), thread.tgid.unwrap_or(tid), thread.name);
         let program = self.threads.get(&tgid).map(|of| of.name).filter(|name| name[0] != 0).unwrap_or(name);
-        self.tally.woke(point.t, Woken { tid, tgid, thread: name, program }, is_idle, cause);
+        let woken = Woken { tid, tgid, thread: name, program };
+        if is_idle {
+            self.tally.ended_idle(woken, cause);
+        }
+        if has_slept {
+            self.tally.woke(point.t, woken, cause);
+        }
     }
 
     /// From the first to the last point.

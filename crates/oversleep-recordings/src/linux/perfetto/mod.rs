@@ -21,6 +21,9 @@ use crate::{CPUS_MAX, Fault, Format, zstd};
 pub const FORMAT: Format =
     Format { name: "a Perfetto trace", way: "android", knows, open: |source, way| super::opened(source, way, open) };
 
+/// The longest name that the kernel has of a thread.
+const NAME_MAX: usize = 15;
+
 /// Fields of `TracePacket`.
 const FTRACE: u32 = 1;
 const PROCESS_TREE: u32 = 2;
@@ -230,8 +233,7 @@ impl Perfetto<'_> {
                 _ => continue,
             };
             let called = called.map_or(&[][..], Value::bytes);
-            let called = called.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-            let what = What::Named { tid, tgid, name: name(called) };
+            let what = What::Named { tid, tgid, name: name(short(called)) };
             self.names.push(Point { t: 0, cpu: 0, tid, tgid: Some(tgid), what });
         }
     }
@@ -297,6 +299,16 @@ impl Perfetto<'_> {
 fn bundle_at(whole: &[u8], within: usize) -> Option<Vec<u8>> {
     let (_, packet) = Message::new(whole.get(within..)?).next()?;
     Some(Message::new(packet.bytes()).field(FTRACE)?.bytes().to_vec())
+}
+
+/// The name of a command line's program. Only a path has folders: `ksoftirqd/2` is a name. What tells names of packages and
+/// services apart is at their end, which is also what Android's kernel keeps of a package.
+fn short(called: &[u8]) -> &[u8] {
+    let is_path = called.starts_with(b"/");
+    let called = called.rsplit(|&byte| is_path && byte == b'/').next().unwrap_or_default();
+    let is_of_kernel = called.contains(&b'/');
+    let from = if called.contains(&b'.') && !is_of_kernel { called.len().saturating_sub(NAME_MAX) } else { 0 };
+    &called[from..]
 }
 
 impl Stream for Perfetto<'_> {

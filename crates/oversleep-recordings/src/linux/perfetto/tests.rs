@@ -376,3 +376,13 @@ fn every_truncation_is_read_or_refused() {
         first.step_by(if is_thorough { 1 } else { 997 }).chain(rest.step_by(if is_thorough { 97 } else { 9_973 }));
     sizes.for_each(|size| drop(replay(&FORMAT, &&whole[..size])));
 }
+
+#[test]
+fn a_name_is_cut_where_it_says_least() {
+    let cut = |called: &str| String::from_utf8(super::short(called.as_bytes()).to_vec()).unwrap();
+    assert_eq!(cut("/system/bin/logd"), "logd");
+    assert_eq!(cut("ksoftirqd/2"), "ksoftirqd/2");
+    assert_eq!(cut("kworker/0:2-events"), "kworker/0:2-events", "its beginning is kept");
+    assert_eq!(cut("com.android.chrome"), ".android.chrome");
+    assert_eq!(cut("/vendor/bin/hw/android.hardware.graphics.composer@2.3-service"), "ser@2.3-service");
+}

@@ -200,6 +200,8 @@ pub(super) fn summary(comparison: &Comparison) -> Vec<String> {
         let result = if has_many { format!("{}, ", letter(pair.other.result)) } else { String::new() };
         format!("{result}{}: {}", pair.name(), pair.in_words())
     };
+    // A kind of waits is compared with the base once in each of several results.
+    let (one, several) = if has_many { ("comparison", "comparisons") } else { ("kind", "kinds") };
     let all: Vec<Pair<'_>> = pairs(comparison).collect();
     if all.len() <= SENTENCES_MAX {
         return all.iter().map(in_words).collect();
@@ -208,15 +210,14 @@ pub(super) fn summary(comparison: &Comparison) -> Vec<String> {
     changed.sort_by_key(|pair| std::cmp::Reverse(pair.change_ns()));
     let mut said: Vec<String> = changed.iter().take(SENTENCES_MAX).map(in_words).collect();
     if let Some(more @ 1..) = changed.len().checked_sub(SENTENCES_MAX) {
-        let kinds = if more == 1 { "kind" } else { "kinds" };
-        said.push(format!("{more} more {kinds} of waits changed less, below."));
+        said.push(format!("{more} more {} of waits changed less, below.", if more == 1 { one } else { several }));
     }
     let (few, same): (Vec<Pair<'_>>, Vec<Pair<'_>>) = same.into_iter().partition(Pair::are_too_few);
     for (kinds, what) in [(same, "no part differs by more than chance"), (few, "too few waits to compare")] {
         match kinds.as_slice() {
             [] => {}
-            [one] => said.push(in_words(one)),
-            many => said.push(format!("{} kinds of waits: {what}.", many.len())),
+            [pair] => said.push(in_words(pair)),
+            many => said.push(format!("{} {several} of waits: {what}.", many.len())),
         }
     }
     said

@@ -8,9 +8,10 @@ use oversleep_record::part::Part;
 use oversleep_record::words::counted;
 use oversleep_record::{Identity, ResultFile};
 
+use super::super::commands::move_processes;
 use super::super::real_time::{RESERVED, is_in_reserved_time, leave_time};
 use super::super::runtime::COMPUTE_ELSEWHERE;
-use super::super::sessions::{go_last, keep_away};
+use super::super::sessions::go_last;
 use super::calls::Sleep;
 use super::tgid;
 use crate::entry::{Conclusion, RemedyEntry};
@@ -107,7 +108,7 @@ pub(super) fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Concl
                     .advising(
                         &SEPARATE_CPUS,
                         format!("Keep {name} away from the CPUs of this program"),
-                        keep_away(file, name),
+                        move_processes(file, name),
                     )
                     .advising(&RUN_FIRST, format!("Or let this thread go first (chrt, renice), or {or}"), None)
             }

@@ -1,7 +1,5 @@
 //! Waits whose thread was ready to run and had no CPU: because of its own policy or group, or because of the tasks that ran.
 
-use std::collections::BTreeSet;
-
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::Blame;
 use oversleep_record::observed::culprit::{WINDOWS_POLICY, Whose, Why, policy_words};
@@ -10,23 +8,27 @@ use oversleep_record::words::counted;
 use oversleep_record::{FactName, Nanos, ResultFile};
 
 mod kept;
+mod windows;
 
 use super::APPLIES_TO;
+use super::commands::{is_of_android, move_processes, move_threads, raise_threads};
 use super::own_share::{NICE_0, Own, SCHED_IDLE, advice, name};
 use super::real_time::{FAIR, RESERVED, is_in_reserved_time, leave_time};
-use super::sessions::{Apart, go_last, keep_away};
+use super::sessions::{Apart, go_last};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{
     Cause, IDLE_CPUS, Kind, NOBODY, OVERSLEEP, UNKNOWN_CPUS, by_cause, delayed_by, has_ended, is_own, is_unexplained,
     kinds,
 };
+use crate::read::is_recording;
 use crate::remedies::linux::FORBID_DEEP_IDLE;
 use crate::remedies::machine::LIFT_REAL_TIME_THROTTLING;
 use crate::remedies::observed::{
     FOLLOW_LESS, RAISE_GROUP_WEIGHT, RESTORE_PRIORITY, RUN_FIRST, SEPARATE_CPUS, SWITCH_SOONER,
 };
 use kept::Kept;
+use windows::behind_on_windows;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-Y015",
@@ -156,6 +158,9 @@ fn restored(file: &ResultFile, kind: &Kind<'_>, found: Conclusion) -> Conclusion
         (true, true) => {
             "Start the program without SCHED_IDLE: no chrt -i, and no CPUSchedulingPolicy=idle in its unit".to_owned()
         }
+        (true, false) if is_of_android(file) => {
+            "Let it run at nice 0: an app sets that with android.os.Process.setThreadPriority".to_owned()
+        }
         (true, false) => "Start the program at nice 0: without nice, and without Nice= in its unit".to_owned(),
         (false, true) => {
             format!("Give it an ordinary policy, and find what starts it with SCHED_IDLE: chrt -a -o -p 0 {pid}")
@@ -201,7 +206,7 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     let (own, all) = (Kept::of(&cause.kinds[..1], &cause.instance), Kept::of(&cause.kinds, &cause.instance));
     let name = &blame.name;
     if blame.is_idle_cpu() {
-        return behind_idle(cause, &own, &all);
+        return behind_idle(file, cause, &own, &all);
     }
     if blame.is_unknown_cpu() {
         let found = cause.found(format!("{} {MOVED}: {own}", cause.first().identity)).and(all.in_all(cause));
@@ -267,7 +272,12 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
                 "# command, with the numbers of the CPUs\ntaskset -c N-M ./app",
             ),
         };
-        return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, Some(command.to_owned()));
+        let command = match (is_recording(file), blame.is_pinned && !is_confined) {
+            (false, _) => Some(command.to_owned()),
+            (true, true) => move_threads(file, &cause.first().identity.thread),
+            (true, false) => move_processes(file, &cause.first().identity.program),
+        };
+        return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, command);
     }
     if is_reserved {
         return found.cured_by(TIME_LEFT).advising(&LIFT_REAL_TIME_THROTTLING, leave_time(name), None);
@@ -286,14 +296,21 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         (false, false) => format!("Keep {name} away from {program}'s CPUs: taskset or a cpuset for either of them"),
     };
     let is_moved = !is_confined && !is_kernel && !blame.is_pinned;
-    let found = found.advising(&SEPARATE_CPUS, pin, keep_away(file, name).filter(|_| is_moved));
+    let found = found.advising(&SEPARATE_CPUS, pin, move_processes(file, name).filter(|_| is_moved));
     let priority = 99 - i64::from(blame.prio);
     let above = (priority + 1).clamp(1, 99);
     // A program that runs gets its policy from chrt -p; one that has ended is started with it.
     let (ended, pid) = (has_ended(file), pid(cause.first()));
-    let first =
-        |above: i64| if ended { format!("chrt -f {above} ./app") } else { format!("chrt -a -f -p {above} {pid}") };
-    let command = |above: i64| Some(format!("# command\n{}", first(above)));
+    let first = |above: i64| match (is_recording(file), ended) {
+        _ if is_of_android(file) => "an app sets that with android.os.Process.setThreadPriority".to_owned(),
+        (true, _) => format!("chrt -f {above}"),
+        (false, true) => format!("chrt -f {above} ./app"),
+        (false, false) => format!("chrt -a -f -p {above} {pid}"),
+    };
+    let command = |above: i64| match is_recording(file) {
+        true => raise_threads(file, &cause.first().identity.thread, above),
+        false => Some(format!("# command\n{}", first(above))),
+    };
     match blame.why {
         // Of two groups, neither has to give way at once.
         Why::NotYetPreempted if apart.is_none() => found.cured_by(SOONER),
@@ -315,9 +332,10 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
                 true => String::new(),
                 false => format!(", or {}", go_last(file, cause.first().waits.tgid, blame)),
             };
+            let needs = if is_of_android(file) { "" } else { " (needs CAP_SYS_NICE)" };
             found.cured_by(FIRST).advising(
                 &RUN_FIRST,
-                format!("Or let this thread go first: {} (needs CAP_SYS_NICE){or}", first(1)),
+                format!("Or let this thread go first: {}{needs}{or}", first(1)),
                 command(1),
             )
         }
@@ -325,46 +343,16 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
 }
 
 /// Behind nobody: the CPU idled.
-fn behind_idle(cause: &Cause<'_, '_>, own: &Kept, all: &Kept) -> Conclusion {
+fn behind_idle(file: &ResultFile, cause: &Cause<'_, '_>, own: &Kept, all: &Kept) -> Conclusion {
     let found =
         cause.found(format!("{} waits until its CPU, which idled, has woken up: {own}", cause.first().identity));
     let found = found.and(all.in_all(cause));
-    found.cured_by(AWAKE).advising(
-        &FORBID_DEEP_IDLE,
-        "Keep CPUs out of deep idle states: hold /dev/cpu_dma_latency open with the longest latency that you accept, which \
-         costs power",
-        None,
-    )
-}
-
-/// Behind a thread of Windows.
-fn behind_on_windows(file: &ResultFile, found: Conclusion, blame: &Blame, is_own: bool, program: &str) -> Conclusion {
-    if is_own {
-        let sentence = "Let fewer of the program's threads run at once: these are its own";
-        return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
-    }
-    let name = &blame.name;
-    let pin = format!(
-        "Keep {name} away from {program}'s CPUs: start it with another affinity, or set that in Task Manager's details"
+    let who = if is_of_android(file) { "as root (an app can't), " } else { "" };
+    let awake = format!(
+        "Keep CPUs out of deep idle states: {who}hold /dev/cpu_dma_latency open with the longest latency that you accept, which \
+         costs power"
     );
-    // Which CPUs there are isn't known, so the mask isn't either; which of its bits to leave out may be.
-    let worst = file.observation.iter().flat_map(|observation| &observation.worst);
-    let behind_it = worst.filter(|wait| wait.culprits.iter().any(|culprit| culprit.tid == blame.tid));
-    let cpus: BTreeSet<u32> = behind_it.filter_map(|wait| wait.cpu).map(u32::from).filter(|&cpu| cpu < 64).collect();
-    let mask = cpus.iter().fold(0_u64, |mask, cpu| mask | 1 << cpu);
-    let without = match mask {
-        0 => String::new(),
-        mask => format!(", without {mask:x} (CPU {})", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
-    };
-    let command = format!(
-        "# command, with a mask in hexadecimal that has a bit for each CPU{without}\nstart /affinity MASK PROGRAM"
-    );
-    let first = format!(
-        "Or let this thread go first, with a priority above {}: SetThreadPriority, or AvSetMmThreadCharacteristics for sound \
-         and video",
-        31 - blame.prio.clamp(0, 31)
-    );
-    found.cured_by(FIRST).advising(&SEPARATE_CPUS, pin, Some(command)).advising(&RUN_FIRST, first, None)
+    found.cured_by(AWAKE).advising(&FORBID_DEEP_IDLE, awake, None)
 }
 
 /// Threads that waited for a CPU, with nobody seen on it.

@@ -118,6 +118,10 @@ fn on_windows_the_advice_is_windows_own() {
     assert!(sentence.contains("waits for a CPU while hog.exe (priority 12) runs"), "{sentence}");
     assert!(advice.contains("Keep hog.exe away") && advice.contains("above 12: SetThreadPriority"), "{advice}");
     assert!(!advice.contains("taskset") && !advice.contains("chrt"), "{advice}");
+    // In PowerShell, `start` is another command.
+    let command = behind_on_windows(&Sheet::windows().file, Conclusion::found(""), &hog(19), false, "app").instance;
+    let example = command.and_then(|instance| instance.in_words[0].example.clone()).unwrap_or_default();
+    assert!(example.ends_with("\ncmd /c start /affinity MASK PROGRAM"), "{example}");
     let (_, _, advice) = concluded((WINDOWS_POLICY, 23), Blame { whose: Whose::Own, ..hog(19) }, "");
     assert!(advice.contains("these are its own") && !advice.contains("taskset"), "{advice}");
 }
