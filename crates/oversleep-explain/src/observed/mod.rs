@@ -210,7 +210,7 @@ pub(crate) fn enough(file: &ResultFile) -> Checked<Vec<Kind<'_>>> {
     let all = kinds(file);
     match all.iter().map(Kind::count).max() {
         None if lacks_waits(file) => Err(Conclusion::lacks(not_shown(file, "when threads wait"))),
-        None if left_out(file) != 0 => Err(Conclusion::lacks(format!(
+        None if left_out(file) != 0 && file.series.is_empty() => Err(Conclusion::lacks(format!(
             "none of {} is selected. Choose others with --only",
             counted(left_out(file), "wait")
         ))),
