@@ -85,7 +85,8 @@ const RECURRING: &[Asked] = &[
         &[
             "2 ms",
             "a resolution that the process holds shortens it",
-            ".NET 6 and Core 3 to .NET 5 pass 1 ms to SleepEx(alertable) and wait until GetTickCount64 shows",
+            ".NET 6, Framework 4.5 to 4.8, Core 3 to .NET 5 and Core 2.1 and 2.2 pass 1 ms to SleepEx(alertable) and wait \
+             until GetTickCount64 shows",
             "record R46",
         ],
     ),
@@ -235,7 +236,7 @@ const REPORTED: &[Asked] = &[
     (
         "And if one doesn't know that name?",
         &["ask", "setInterval(…, 16)", "--on", "windows-11"],
-        &["of Node", "background.setInterval, window.setInterval"],
+        &["of Node", "background.setInterval, bun.setInterval, deno.setInterval, window.setInterval"],
     ),
     (
         "And before it read the performance counter?",

@@ -36,7 +36,7 @@ enum Fraction {
 
 const C: Language = Language {
     name: "C",
-    families: &["c", "cpp", "mingw", "sdl", "libuv", "glfw", "win32", "qt"],
+    families: &["c", "cpp", "mingw", "sdl", "libuv", "glfw", "win32", "qt", "asio", "libevent", "sfml", "io_uring"],
     separator: '\'',
     of_whole: &["ull", "llu", "ul", "lu", "ll", "l", "u"],
     of_fraction: &["f", "l"],
@@ -63,7 +63,7 @@ static LANGUAGES: &[Language] = &[
     C,
     Language {
         name: "Java",
-        families: &["java"],
+        families: &["java", "android"],
         separator: '_',
         of_whole: &["l"],
         of_fraction: &["f", "d"],
@@ -73,7 +73,7 @@ static LANGUAGES: &[Language] = &[
     },
     Language {
         name: "C#",
-        families: &["dotnet", "mono"],
+        families: &["dotnet", "dotnet-framework", "wpf", "mono"],
         separator: '_',
         of_whole: &["u"],
         of_fraction: &["f", "d", "m"],
@@ -103,9 +103,31 @@ static LANGUAGES: &[Language] = &[
         builds_from_fractions: false,
         ..DYNAMIC
     },
-    Language { name: "JavaScript", families: &["node", "chromium", "firefox", "webkit"], ..DYNAMIC },
+    Language { name: "JavaScript", families: &["node", "deno", "bun", "chromium", "firefox", "webkit"], ..DYNAMIC },
     Language { name: "Julia", families: &["julia"], ..DYNAMIC },
     Language { name: "Perl", families: &["perl"], ..DYNAMIC },
+    Language { name: "Ruby", families: &["ruby"], has_octal_zero: true, ..DYNAMIC },
+    Language { name: "PHP", families: &["php"], has_octal_zero: true, fraction: Fraction::Dropped, ..DYNAMIC },
+    Language { name: "Lua", families: &["lua"], ..DYNAMIC },
+    Language { name: "PowerShell", families: &["powershell"], ..DYNAMIC },
+    Language { name: "GDScript", families: &["godot"], ..DYNAMIC },
+    Language {
+        name: "Kotlin",
+        families: &["kotlin"],
+        separator: '_',
+        of_whole: &["ul", "l", "u"],
+        of_fraction: &["f"],
+        has_octal_zero: false,
+        fraction: Fraction::Refused,
+        ..C
+    },
+    Language {
+        name: "Dart",
+        families: &["dart"],
+        fraction: Fraction::Refused,
+        builds_from_fractions: false,
+        ..DYNAMIC
+    },
     Language {
         name: "Erlang",
         families: &["erlang"],
