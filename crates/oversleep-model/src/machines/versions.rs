@@ -22,8 +22,8 @@ pub(super) const DECIDE: [&str; 6] = [RELEASE, BUILD, HYPERVISOR, KIND, COUNTER,
 /// The Linux version since which the timer wheel keeps timeouts the coarser the longer they are, and adds a tick so that
 /// none ends early: <https://github.com/torvalds/linux/commit/500462a9de65>.
 pub(super) const STEPPED_WHEEL: (u32, u32) = (4, 8);
-/// The Linux version since which a real-time thread has no slack of its own. Before, the calls that wait for a time took it as
-/// none, except futex, which set its timer with it (futex_setup_timer in kernel/futex.c):
+/// The Linux version since which a real-time thread has no slack of its own. Before, the calls that wait for a time took it
+/// as none, except futex, which set its timer with it (futex_setup_timer in kernel/futex.c):
 /// <https://github.com/torvalds/linux/commit/ed4fb6d7ef68>.
 pub(super) const LOCKS_HEED_POLICY: (u32, u32) = (6, 12);
 /// The Linux version since which a thread that yields under EEVDF gives up what is left of its slice: yield_task_fair in

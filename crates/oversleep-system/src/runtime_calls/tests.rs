@@ -174,7 +174,7 @@ fn a_call_holds_what_its_record_says_of_the_span_that_it_passes() {
 fn the_least_span_is_rounded_as_any_other() {
     let record = find(&[], "linux", "deno.setInterval", None)[0];
     let ms = Nanos::from_millis;
-    let span = |asked| record.passes(|_| true).span(ms(asked), Nanos(500_000));
+    let span = |requested| record.passes(|_| true).span(ms(requested), Nanos(500_000));
     assert_eq!([1, 4, 5].map(span), [5, 5, 6].map(ms), "a deadline is on a grid of milliseconds");
 }
 

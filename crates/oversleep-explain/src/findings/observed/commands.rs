@@ -1,5 +1,5 @@
-//! Commands that change tasks, in the words of the system that they ran on: what a recording of another tool knows of them is
-//! their names. How a program is started isn't in it, and its ids may be those of others today.
+//! Commands that change tasks, in the words of the system that they ran on. What a recording of another tool knows of tasks
+//! are their names. How a program is started isn't in it, and its ids may be those of others today.
 
 use oversleep_record::{Os, ResultFile};
 
