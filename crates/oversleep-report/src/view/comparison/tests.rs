@@ -307,7 +307,7 @@ fn what_makes_results_differ_is_warned_of_before_what_limits_each() {
 #[test]
 fn of_many_series_without_a_counterpart_a_few_are_named() {
     let waits = ["poll", "select", "futex", "ppoll", "pselect", "timerfd"];
-    let base = waits.iter().fold(Sheet::linux(), |sheet, wait| sheet.steady(&format!("B5/{wait}/1ms"), 66_000)).file;
+    let base = waits.iter().fold(Sheet::linux(), |sheet, wait| sheet.steady(format!("B5/{wait}/1ms"), 66_000)).file;
     let other = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file;
     let notes = |full| {
         let view = viewed(&[base.clone(), other.clone()], full);
