@@ -314,6 +314,14 @@ mod tests {
     }
 
     #[test]
+    fn a_version_is_told_of_a_call_that_the_runtime_always_had() {
+        for version in ["1.16", "1.22", "1.26"] {
+            let of_go = texts("linux-hz250", &format!("time.Sleep@go-{version}(300us)"));
+            assert!(of_go.iter().any(|help| help.starts_with("syscall.Nanosleep")), "{version}: {of_go:?}");
+        }
+    }
+
+    #[test]
     fn no_version_is_advised_that_does_not_run_there() {
         for (machine, has) in [("windows-7", false), ("windows-10-1909", true)] {
             let of_python = texts(machine, "time.sleep@python-3.8(1ms)");

@@ -271,8 +271,14 @@ const CLAUSE_ENDS: [&str; 5] = [": ", "; ", ". ", ", because ", ", although "];
 
 /// The text up to the end of its first sentence or semicolon.
 pub fn first_clause(text: &str) -> &str {
-    let end = ["; ", ". "].into_iter().filter_map(|end| text.find(end)).min();
+    let ends = ["; ", ". "].into_iter().flat_map(|end| text.match_indices(end)).map(|(at, _)| at);
+    let end = ends.filter(|&at| is_whole(&text[..at])).min();
     text[..end.unwrap_or(text.len())].trim_end_matches('.')
+}
+
+/// Whether all parentheses that begin in it end there.
+fn is_whole(text: &str) -> bool {
+    text.matches('(').count() == text.matches(')').count()
 }
 
 /// The longest prefix that ends with a clause and fits; the whole text if it fits or no clause is short enough.
@@ -285,7 +291,7 @@ pub fn clauses_within(text: &str, room: usize) -> &str {
     let ends = CLAUSE_ENDS.into_iter().flat_map(|end| text.match_indices(end)).map(|(at, _)| &text[..at]);
     // The name of a program and its threads says nothing: `app (worker)`.
     let is_clause = |part: &&str| part.split(" (").next().is_some_and(|words| words.contains(' '));
-    ends.filter(has_room).filter(is_clause).max_by_key(|part| part.len()).unwrap_or(text)
+    ends.filter(has_room).filter(is_clause).filter(|part| is_whole(part)).max_by_key(|part| part.len()).unwrap_or(text)
 }
 
 /// Series without any values.
@@ -332,6 +338,14 @@ mod tests {
         let named = "app (worker): nanosleep for 1 ms is late";
         assert_eq!(clauses_within(named, 30), named, "its name alone says nothing");
         assert_eq!(first_clause("Set it to 1 ns. A value of 0 means the default; beware."), "Set it to 1 ns");
+        assert_eq!(
+            first_clause("Await it (since 3.9; on Windows since 3.11). It helps."),
+            "Await it (since 3.9; on Windows since 3.11)"
+        );
+        assert_eq!(
+            clauses_within("await it (since 3.9; later on Windows): it helps", 40),
+            "await it (since 3.9; later on Windows)"
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ macro_rules! files {
 
 /// Published ones by language, then measured ones.
 const FILES: &[(&str, &str)] = files! {
-    "calls", "java", "java-older", "dotnet", "dotnet-older", "go", "go-older", "python", "python-queue", "node", "deno-bun", "rust",
+    "calls", "java", "dotnet", "dotnet-older", "go", "go-older", "python", "python-queue", "node", "deno-bun", "rust",
     "cpp", "libraries", "libraries-more", "free-pascal", "erlang", "julia", "qt", "browsers", "scripts", "mobile", "measured",
 };
 
