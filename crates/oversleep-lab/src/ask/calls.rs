@@ -219,7 +219,7 @@ mod tests {
                 "linux-hz250",
                 "Thread.sleep(1500us)",
                 "Thread.sleep@java-21-and-later(1.5ms)",
-                "OpenJDK 13 to 20 and 8 to 11 pass 2 ms",
+                "OpenJDK 12 to 20 and 8 to 11 pass 2 ms",
             ),
             ("linux-hz250", "parknanos(55us)", "LockSupport.parkNanos@java-8-and-later(55us)", "of the JDK"),
             ("linux-hz250", "setTimeout(1999us)", "setTimeout@node-4-and-later(1.999ms)", "of Node"),

@@ -120,7 +120,7 @@ mod tests {
         let dotnet = versions_of("windows-11", "PeriodicTimer(10ms)", None).expect("a runtime's call");
         assert!(dotnet.starts_with(".NET 7 and later"), "{dotnet}");
         let java = versions_of("windows-11", "Thread.sleep(1ms)", None).expect("a runtime's call");
-        assert!(java.contains("; OpenJDK 14 to 20, 13 and 8 to 11: the same"), "{java}");
+        assert!(java.contains("; OpenJDK 14 to 20, 12 and 13 and 8 to 11: the same"), "{java}");
         assert_eq!(versions_of("windows-11", "Sleep(1ms)", None), None, "a call of the system");
     }
 
