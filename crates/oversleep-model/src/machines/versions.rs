@@ -24,7 +24,7 @@ pub(super) const DECIDE: [&str; 6] = [RELEASE, BUILD, HYPERVISOR, KIND, COUNTER,
 pub(super) const STEPPED_WHEEL: (u32, u32) = (4, 8);
 /// The Linux version since which a real-time thread has no slack of its own. Before, the calls that wait for a time took it
 /// as none, except futex, which set its timer with it (futex_setup_timer in kernel/futex.c):
-/// <https://github.com/torvalds/linux/commit/ed4fb6d7ef68>.
+/// <https://github.com/torvalds/linux/commit/ed4fb6d7ef68>. Stable 6.1.132 and 6.6.84 have it, too.
 pub(super) const LOCKS_HEED_POLICY: (u32, u32) = (6, 12);
 /// The Linux version since which a thread that yields under EEVDF gives up what is left of its slice: yield_task_fair in
 /// kernel/sched/fair.c.
