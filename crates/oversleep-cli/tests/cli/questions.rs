@@ -85,7 +85,7 @@ const RECURRING: &[Asked] = &[
         &[
             "2 ms",
             "a resolution that the process holds shortens it",
-            ".NET 6, Framework 4.5 to 4.8, Core 3 to .NET 5 and Core 2.1 and 2.2 pass 1 ms to SleepEx(alertable) and wait \
+            ".NET 6, Core 3 to .NET 5 and Core 2.1 and 2.2 pass 1 ms to SleepEx(alertable) and wait \
              until GetTickCount64 shows",
             "record R46",
         ],

@@ -73,7 +73,7 @@ static LANGUAGES: &[Language] = &[
     },
     Language {
         name: "C#",
-        families: &["dotnet", "dotnet-framework", "wpf", "mono"],
+        families: &["dotnet", "wpf", "mono"],
         separator: '_',
         of_whole: &["u"],
         of_fraction: &["f", "d", "m"],
@@ -136,7 +136,7 @@ static LANGUAGES: &[Language] = &[
         builds_from_fractions: false,
         ..DYNAMIC
     },
-    Language { name: "Pascal", families: &["free-pascal", "delphi"], fraction: Fraction::Refused, ..DYNAMIC },
+    Language { name: "Pascal", families: &["free-pascal"], fraction: Fraction::Refused, ..DYNAMIC },
 ];
 
 /// The language of that call. Calls of the system, and unknown ones, are written in C.
