@@ -21,7 +21,7 @@ use oversleep_why::recording::Meta;
 use crate::source::Source;
 use crate::{Events, Fault, Opened};
 use convert::Converter;
-use facts::Facts;
+use facts::{Facts, Map};
 
 pub use point::{Counts, POINTS, Point, Set, What};
 
@@ -38,6 +38,8 @@ pub struct Head {
     pub resolution_ns: u64,
     /// The names of threads.
     pub names: Vec<(u32, Name)>,
+    /// What the kernel calls processes that the file names by their command lines, when all points were read.
+    pub programs: Map<u32, Name>,
 }
 
 impl Head {

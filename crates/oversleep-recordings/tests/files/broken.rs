@@ -4,8 +4,8 @@ use oversleep_recordings::{recognise, replay};
 
 use crate::shared::damage;
 use crate::support::{
-    FILES, PERF, PERF_SCRIPT, TRACE_6, TRACE_7, TRACE_CMD, TRACEFS, few_lines, few_pages, few_records, piped,
-    version_7, zipped,
+    FILES, PERF, PERF_SCRIPT, TRACE_6, TRACE_7, TRACE_CMD, TRACEFS, few_lines, few_pages, few_records, piped, plain_7,
+    version_7, waits, zipped,
 };
 
 fn reads(bytes: &[u8]) -> bool {
@@ -50,6 +50,46 @@ fn a_file_that_is_cut_off_says_so() {
         }
     }
     assert!(refused > 16, "{refused}");
+}
+
+/// Version 7 says behind the events where they are. Without that, they are found from the head on.
+#[test]
+fn version_7_is_read_up_to_where_it_is_cut_off() {
+    // Its events lie from 4,096 on, the second CPU's from 16,384 on, and their places from 76,574 on.
+    let waits_of = |size: usize| {
+        let cut = &TRACE_7[..size];
+        let file = replay(recognise(cut).unwrap(), &cut).unwrap();
+        assert!(file.observation.unwrap().losses.is_truncated, "{size}");
+        waits(cut)
+    };
+    let whole = waits(TRACE_7);
+    assert!(waits_of(76_600) == whole && waits_of(76_574) == whole);
+    let fewer = [30_000, 60_000].map(|size| waits_of(size).len());
+    assert!(0 < fewer[0] && fewer[0] < fewer[1] && fewer[1] < whole.len(), "{fewer:?}");
+    let plain = plain_7();
+    assert!(waits(&plain) == whole);
+    let cut = &plain[..plain.len() - 40];
+    assert!(waits(cut) == whole, "plain pages");
+}
+
+/// A CPU without events leaves no trace: the others' numbers are those of their idle tasks.
+#[test]
+fn the_cpus_of_a_version_7_that_is_cut_off_have_their_numbers() {
+    let cpus = |bytes: &[u8]| {
+        let mut opened = recognise(bytes).unwrap().open(&bytes).unwrap();
+        let mut events = Vec::new();
+        opened.events(&mut events).unwrap();
+        events.iter().map(|event| event.cpu).collect::<std::collections::BTreeSet<_>>()
+    };
+    let mut renamed = plain_7();
+    for at in 0..renamed.len() - 9 {
+        if let Some(digit) = renamed[at..at + 9].strip_prefix(b"swapper/").map(|digit| digit[0]) {
+            renamed[at + 8] = digit + 3;
+        }
+    }
+    let is = |cpus: &[u16]| cpus.iter().copied().collect();
+    assert_eq!(cpus(&renamed), is(&[0, 1]), "it says them");
+    assert_eq!(cpus(&renamed[..renamed.len() - 40]), is(&[3, 4]));
 }
 
 /// Each kind of file is damaged so often. In an optimised build, and within so much memory that nothing can be allocated by

@@ -252,6 +252,30 @@ pub fn version_7(bytes: &[u8]) -> Vec<u8> {
     file
 }
 
+/// The version 7 without compression of the events, which are those of the version 6.
+pub fn plain_7() -> Vec<u8> {
+    /// Where its events begin, and what says where the options behind them are.
+    const EVENTS: usize = 1_585;
+    let mut file = TRACE_7[..EVENTS].to_vec();
+    let table = TRACE_6.windows(10).position(|window| window == b"flyrecord\0").unwrap() + 10;
+    let cpus = [0, 1].map(|cpu| (u64_at(TRACE_6, table + 16 * cpu), u64_at(TRACE_6, table + 16 * cpu + 8)));
+    let first = (EVENTS + 16).next_multiple_of(PAGE);
+    let end = first + cpus.iter().map(|(_, size)| size).sum::<usize>();
+    file.extend([&[3, 0, 0, 0, 0, 0, 0, 0], &((end - EVENTS - 16) as u64).to_le_bytes()[..]].concat());
+    file.resize(first, 0);
+    let mut option =
+        [&(EVENTS as u64).to_le_bytes()[..], b"\0mono\0", &4_096_u32.to_le_bytes(), &[2, 0, 0, 0]].concat();
+    for (number, (at, size)) in cpus.into_iter().enumerate() {
+        option.extend_from_slice(&(number as u32).to_le_bytes());
+        option.extend([file.len(), size].map(|number| (number as u64).to_le_bytes()).concat());
+        file.extend_from_slice(&TRACE_6[at..at + size]);
+    }
+    let options = [&[3, 0][..], &(option.len() as u32).to_le_bytes(), &option, &[0, 0, 8, 0, 0, 0], &[0; 8]].concat();
+    file.extend([&[0; 8], &(options.len() as u64).to_le_bytes()[..], &options].concat());
+    file[EVENTS - 8..EVENTS].copy_from_slice(&(end as u64).to_le_bytes());
+    file
+}
+
 /// The first lines of a text.
 pub fn few_lines(bytes: &[u8]) -> Vec<u8> {
     bytes.split_inclusive(|&byte| byte == b'\n').take(120).flatten().copied().collect()

@@ -84,6 +84,50 @@ fn a_line_without_its_end_is_none() {
     assert_eq!(waits(long.as_bytes()).len(), 15);
 }
 
+/// Editors, mails, recorders and systems put lines of their own before the events, and other ends behind lines.
+#[test]
+fn what_is_before_the_events_hides_none() {
+    let marks = [
+        "A note of mine.\n\n",
+        "perf 7496/7496 [003] 264874.155353: 1001001 cpu-clock:pppH: \n\tffffffff81 [unknown] (x)\n",
+        "swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1000) @ 0]: x [kernel]_text\n",
+        "[ perf record: Woken up 1 times to write data ]\n[    1.000001] a line of the kernel's log: x\n",
+        "\u{feff}",
+        "<!DOCTYPE html>\n<html>\n<title>x</title>\n  <script class=\"trace-data\" type=\"application/text\">\n",
+    ];
+    for text in [TRACEFS, TRACE_CMD, PERF_SCRIPT] {
+        let expected = waits(text);
+        let text = str::from_utf8(text).unwrap();
+        for mark in marks {
+            let marked = format!("{mark}{text}");
+            assert!(recognise(marked.as_bytes()).is_some(), "{mark}");
+            assert!(waits(marked.as_bytes()) == expected, "{mark}");
+            assert!(waits(marked.replace('\n', "\r\n").as_bytes()) == expected, "{mark}");
+        }
+    }
+    let far = format!("{}{}", "A note of mine.\n".repeat(10_000), str::from_utf8(TRACEFS).unwrap());
+    assert!(recognise(far.as_bytes()).is_none(), "the search is bounded");
+}
+
+/// A page of systrace has a megabyte of code before its lines; the first pages have them in a string.
+#[test]
+fn a_page_of_systrace_is_text() {
+    let expected = waits(TRACEFS);
+    let text = str::from_utf8(TRACEFS).unwrap();
+    let head = format!("<!DOCTYPE html>\n<html>\n<title>Android System Trace</title>\n{}\n", "x();\n".repeat(50_000));
+    let page = format!("{head}<script class=\"trace-data\" type=\"application/text\">\n{text}  </script>\n</html>\n");
+    assert!(waits(page.as_bytes()) == expected);
+    let page = format!("{head}var linuxPerfData = \"\\\n{}\";\n</html>\n", text.replace('\n', "\\n\\\n"));
+    assert!(waits(page.as_bytes()) == expected);
+}
+
+#[test]
+fn text_without_switches_says_so() {
+    let text = b"perf 7496/7496 [003] 264874.155353:    1001001 cpu-clock: \n\tffffffff81 [unknown] (x)\n";
+    let refused = replay(recognise(text).unwrap(), &&text[..]).unwrap_err().to_string();
+    assert!(refused.contains("no events of sched:sched_switch"), "{refused}");
+}
+
 #[test]
 fn other_text_is_no_recording() {
     for text in ["# tracer: timerlat\n#\n", "# a comment\n", "a,b\n1,2\n", "task-1 [000] 12: sched_switch: x\n", "\n"] {

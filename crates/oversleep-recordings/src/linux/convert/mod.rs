@@ -237,6 +237,7 @@ impl Converter {
                 }
             }
             What::Named { tid, tgid, name } => {
+                let name = self.facts.head.programs.get(&tid).copied().unwrap_or(name);
                 self.end_turn_of(point, tid);
                 let thread = self.thread(tid);
                 (thread.name, thread.tgid) = (name, Some(tgid));

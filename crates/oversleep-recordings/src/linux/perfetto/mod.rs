@@ -1,6 +1,7 @@
 //! Perfetto's traces of Linux and Android: the kernel's events in them, plain or compressed by zlib.
 
 mod bundle;
+mod names;
 mod proto;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use self::bundle::Events;
+use self::names::{Commands, short};
 use self::proto::{Message, Value};
 use super::facts::KEPT_MAX;
 use super::format::name;
@@ -20,9 +22,6 @@ use crate::{CPUS_MAX, Fault, Format, zstd};
 
 pub const FORMAT: Format =
     Format { name: "a Perfetto trace", way: "android", knows, open: |source, way| super::opened(source, way, open) };
-
-/// The longest name that the kernel has of a thread.
-const NAME_MAX: usize = 15;
 
 /// Fields of `TracePacket`.
 const FTRACE: u32 = 1;
@@ -51,6 +50,7 @@ struct Perfetto<'a> {
     lanes: Vec<Lane>,
     order: BinaryHeap<Reverse<(u64, usize)>>,
     names: Vec<Point>,
+    commands: Commands,
     unpacked: VecDeque<(u64, Vec<u8>)>,
     /// The point that was told last.
     before: Option<Point>,
@@ -114,6 +114,7 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
         lanes: Vec::new(),
         order: BinaryHeap::new(),
         names: Vec::new(),
+        commands: Commands::default(),
         unpacked: VecDeque::new(),
         before: None,
         is_broken: false,
@@ -233,6 +234,9 @@ impl Perfetto<'_> {
                 _ => continue,
             };
             let called = called.map_or(&[][..], Value::bytes);
+            if field == 1 {
+                self.commands.add(tid, called);
+            }
             let what = What::Named { tid, tgid, name: name(short(called)) };
             self.names.push(Point { t: 0, cpu: 0, tid, tgid: Some(tgid), what });
         }
@@ -301,16 +305,6 @@ fn bundle_at(whole: &[u8], within: usize) -> Option<Vec<u8>> {
     Some(Message::new(packet.bytes()).field(FTRACE)?.bytes().to_vec())
 }
 
-/// The name of a command line's program. Only a path has folders: `ksoftirqd/2` is a name. What tells names of packages and
-/// services apart is at their end, which is also what Android's kernel keeps of a package.
-fn short(called: &[u8]) -> &[u8] {
-    let is_path = called.starts_with(b"/");
-    let called = called.rsplit(|&byte| is_path && byte == b'/').next().unwrap_or_default();
-    let is_of_kernel = called.contains(&b'/');
-    let from = if called.contains(&b'.') && !is_of_kernel { called.len().saturating_sub(NAME_MAX) } else { 0 };
-    &called[from..]
-}
-
 impl Stream for Perfetto<'_> {
     fn head(&self) -> &Head {
         &self.head
@@ -334,6 +328,10 @@ impl Stream for Perfetto<'_> {
             // Two data sources may have recorded the same event.
             if point != self.before {
                 self.before = point;
+                if let Some(Point { what: What::Switch { from, to, .. }, .. }) = point {
+                    let names = [from, to].into_iter().filter_map(|task| self.commands.name_of(&task));
+                    self.head.programs.extend(names);
+                }
                 return Ok(point);
             }
         }

@@ -14,7 +14,7 @@ static RECORDED: &[u8] = include_bytes!("../../../tests/recorded/waits.7.dat");
 
 /// How events are written.
 #[derive(Clone, Copy, PartialEq)]
-enum As {
+pub enum As {
     /// Messages of their own where there are some, and else with the names of their fields.
     Messages,
     /// What has no message of its own is described by the trace.
@@ -39,11 +39,11 @@ fn varint(mut value: u64) -> Vec<u8> {
     bytes
 }
 
-fn number(field: u32, value: u64) -> Vec<u8> {
+pub fn number(field: u32, value: u64) -> Vec<u8> {
     [varint(u64::from(field) << 3), varint(value)].concat()
 }
 
-fn bytes(field: u32, value: &[u8]) -> Vec<u8> {
+pub fn bytes(field: u32, value: &[u8]) -> Vec<u8> {
     [varint(u64::from(field) << 3 | 2), varint(value.len() as u64), value.to_vec()].concat()
 }
 
@@ -171,7 +171,7 @@ fn columns(points: &[Point]) -> Vec<u8> {
     bytes(4, &message)
 }
 
-fn recorded() -> Vec<Point> {
+pub fn recorded() -> Vec<Point> {
     let source = RECORDED;
     let mut stream = trace_dat::open(&source).unwrap();
     std::iter::from_fn(|| stream.next().unwrap()).collect()
@@ -183,7 +183,7 @@ fn trace(points: &[Point], how: As, is_compressed: bool, lost: Option<usize>) ->
 }
 
 /// The same, as one sequence of packets. The first one says that those before it are missing.
-fn trace_of(points: &[Point], how: As, is_compressed: bool, lost: Option<usize>, sequence: u64) -> Vec<u8> {
+pub fn trace_of(points: &[Point], how: As, is_compressed: bool, lost: Option<usize>, sequence: u64) -> Vec<u8> {
     let uname = [bytes(1, b"Linux"), bytes(3, b"6.18.44"), bytes(4, b"x86_64")].concat();
     let mut packets = vec![bytes(45, &bytes(1, &uname))];
     let mut is_dropped = true;

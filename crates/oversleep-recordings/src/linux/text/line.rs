@@ -51,7 +51,11 @@ impl<'a> Line<'a> {
             (word, rest) = self::word(rest);
         }
         let (t, unit_ns) = time(word.strip_suffix(b":")?)?;
-        let (event, rest) = self::word(rest);
+        let (mut event, mut rest) = self::word(rest);
+        // perf prints the period of a sample before its event.
+        if decimal(event).is_some() {
+            (event, rest) = self::word(rest);
+        }
         let event = event.strip_suffix(b":")?;
         let (system, event) = match event.iter().position(|&byte| byte == b':') {
             Some(colon) => (Some(&event[..colon]), &event[colon + 1..]),

@@ -21,6 +21,10 @@ pub const FORMAT: Format =
 
 /// The longest line that is read; longer ones are passed.
 const LINE_MAX: usize = 4_096;
+/// How much of a file is searched for the first line that tells what it is.
+const KNOWN_WITHIN: usize = 64 << 10;
+/// What a page of systrace is called.
+const SYSTRACE: &[u8] = b"<title>Android System Trace</title>";
 /// Events that are held to be put in the order of time: a CPU's may be written late.
 const HELD: usize = 1_024;
 
@@ -40,16 +44,24 @@ struct Text<'a> {
     is_cut: bool,
 }
 
-/// Text is known by its head, or by its first line beyond a head, which is an event.
+/// Text is known by the head of a writer or by the line of an event, whatever lines are before it. Pages of systrace have it
+/// behind the code that shows it, and are known by their title.
 fn knows(head: &[u8]) -> bool {
-    let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let is_head = |line: &[u8]| {
-        let begins = [&b"#"[..], b"cpus=", b"version = ", b"CPU"].iter().any(|known| line.starts_with(known));
-        begins || line.is_empty()
-    };
-    let starts = [&b"# tracer: nop\n"[..], b"# tracer: nop\r\n", b"# ========\n# captured on"];
-    starts.iter().any(|start| head.starts_with(start))
-        || lines.find(|line| !is_head(line)).is_some_and(|line| Line::of(line).is_some())
+    let head = &head[..head.len().min(KNOWN_WITHIN)];
+    let mut lines = head.split(|&byte| byte == b'\n').map(plain);
+    let starts = [&b"# tracer: nop"[..], b"# ========"];
+    let mut is_captured = false;
+    lines.any(|line| {
+        let is_head = line == starts[0]
+            || std::mem::replace(&mut is_captured, line == starts[1]) && line.starts_with(b"# captured on");
+        is_head || line.starts_with(SYSTRACE) || Line::of(line).is_some()
+    })
+}
+
+/// A line without what editors and systems add to it, and without the escape of systrace's first pages.
+fn plain(line: &[u8]) -> &[u8] {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii_end();
+    line.strip_suffix(b"\\n\\").unwrap_or(line)
 }
 
 fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
@@ -86,7 +98,7 @@ impl Text<'_> {
                 continue;
             };
             self.line.clear();
-            self.line.extend_from_slice(bytes[..end].trim_ascii_end());
+            self.line.extend_from_slice(plain(&bytes[..end]));
             self.cursor.pass(end + 1);
             if !std::mem::take(&mut is_too_long) {
                 return Ok(true);

@@ -1,17 +1,21 @@
 //! trace.dat, which `trace-cmd record` writes: versions 6 and 7, plain or compressed by zstd.
 
+mod cut;
+mod section;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use oversleep_why::calls::Arch;
 
+use self::section::{chunk, section};
 use super::format::Described;
 use super::point::{Counts, Point};
 use super::ring::Page;
 use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::{Bytes, Cursor};
 use crate::source::Source;
-use crate::{CPUS_MAX, Fault, Format, zstd};
+use crate::{CPUS_MAX, Fault, Format};
 
 pub const FORMAT: Format = Format {
     name: "trace.dat",
@@ -50,6 +54,7 @@ struct TraceDat<'a> {
     counts: Counts,
     long_size: usize,
     page_size: usize,
+    is_cut: bool,
 }
 
 struct Cpu<'a> {
@@ -107,10 +112,11 @@ fn open_with<'a>(source: &'a dyn Source, size: usize) -> Result<Box<dyn Stream +
         counts: Counts::default(),
         long_size: usize::from(long_size),
         page_size: page_size as usize,
+        is_cut: false,
     };
     match version {
         b"6" => file.version_6(source, bytes)?,
-        b"7" => file.version_7(source, bytes)?,
+        b"7" => file.version_7(source, count as u64, bytes)?,
         _ => return Err(Fault::Unread("its version is neither 6 nor 7".to_owned())),
     }
     file.head.names = std::mem::take(&mut file.described.names);
@@ -172,14 +178,29 @@ impl<'a> TraceDat<'a> {
         }
     }
 
-    fn version_7(&mut self, source: &'a dyn Source, mut bytes: Bytes<'_>) -> Result<(), Fault> {
+    fn version_7(&mut self, source: &'a dyn Source, size: u64, mut bytes: Bytes<'_>) -> Result<(), Fault> {
         let compression = bytes.text().ok_or(Fault::CutOff)?.to_owned();
         bytes.text().ok_or(Fault::CutOff)?;
         if ![&b"zstd"[..], b"none", b""].contains(&&compression[..]) {
             let name = printable(&compression[..compression.len().min(16)]);
             return Err(Fault::Unread(format!("it is compressed by `{name}`")));
         }
-        let mut at = bytes.u64().ok_or(Fault::CutOff)?;
+        let options = bytes.u64().ok_or(Fault::CutOff)?;
+        let sections = size - bytes.0.len() as u64;
+        match self.options(source, options) {
+            // The options that say where events are lie behind them.
+            Err(Fault::CutOff) => {
+                self.is_cut = true;
+                if !self.cpus.is_empty() {
+                    return Ok(());
+                }
+                self.buffer_from(source, sections)
+            }
+            read => read,
+        }
+    }
+
+    fn options(&mut self, source: &'a dyn Source, mut at: u64) -> Result<(), Fault> {
         let mut seen = 0;
         while at != 0 {
             let options = section(source, at)?;
@@ -342,32 +363,6 @@ impl Cpu<'_> {
     }
 }
 
-/// A compressed piece: its two sizes and itself. `None` if it is damaged.
-fn chunk(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>, Fault> {
-    let Some(mut sizes) = cursor.peek(8)?.map(Bytes) else { return Ok(None) };
-    let (Some(packed), Some(whole)) = (sizes.u32(), sizes.u32()) else { return Ok(None) };
-    cursor.pass(8);
-    let packed = packed as usize;
-    let Some(bytes) = (if packed <= HEAD_MAX { cursor.peek(packed)? } else { None }) else { return Ok(None) };
-    let whole = zstd::whole(bytes, (whole as usize).min(HEAD_MAX));
-    cursor.pass(packed);
-    Ok(whole)
-}
-
-/// The content of a section.
-fn section(source: &dyn Source, at: u64) -> Result<Vec<u8>, Fault> {
-    let mut cursor = Cursor::new(source, at);
-    let mut head = Bytes(cursor.peek(16)?.ok_or(Fault::CutOff)?);
-    let (_, flags, _) = (head.u16(), head.u16().unwrap_or(0), head.u32());
-    let size = head.u64().ok_or(Fault::CutOff)?;
-    cursor.pass(16);
-    if flags & 1 != 0 {
-        return chunk(&mut cursor)?.ok_or(Fault::CutOff);
-    }
-    let size = usize::try_from(size).ok().filter(|&size| size <= HEAD_MAX).ok_or(Fault::CutOff)?;
-    Ok(cursor.peek(size)?.ok_or(Fault::CutOff)?.to_vec())
-}
-
 impl Stream for TraceDat<'_> {
     fn head(&self) -> &Head {
         &self.head
@@ -378,7 +373,7 @@ impl Stream for TraceDat<'_> {
     }
 
     fn is_truncated(&self) -> bool {
-        self.cpus.iter().any(|cpu| cpu.is_broken)
+        self.is_cut || self.cpus.iter().any(|cpu| cpu.is_broken)
     }
 
     fn functions(&self, wanted: &[u64]) -> Vec<(u64, String)> {
