@@ -28,6 +28,9 @@ mod tests {
             assert!(text.contains(event), "{event}");
         }
         assert!(!text.contains("Compact"));
+        // Both ways save what was requested before the trace began.
+        let [state, end] = ["xperf -capturestate Power", "xperf -stop Power"].map(|line| text.find(line).unwrap());
+        assert!(state < end && text.contains("CaptureStateOnSave"));
         // Each element ends in the order in which it began.
         let xml = text.split("?>").nth(1).unwrap().split("'@").next().unwrap();
         let mut open = Vec::new();

@@ -5,6 +5,7 @@ use oversleep_record::comparison::{Caveat, CaveatKind};
 use oversleep_record::file::Completion;
 use oversleep_record::label;
 use oversleep_record::observed::Observation;
+use oversleep_record::part::Part;
 use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Depth, Disturbance, Identity, Nanos, ResultFile};
 
@@ -168,7 +169,9 @@ fn other_events(base: &ResultFile, file: &ResultFile) -> Option<String> {
         _ => {}
     }
     let missing = |of: &Observation, other: &Observation| -> Vec<String> {
-        let only = of.unseen.iter().filter(|part| !other.unseen.contains(part));
+        // What shows the timer's parts has no figure for all of them together.
+        let is_split = |part: Part| part == Part::Timer && !of.unseen.contains(&Part::Slack);
+        let only = of.unseen.iter().filter(|part| !other.unseen.contains(part) && !is_split(**part));
         only.map(|part| part.about().to_owned()).collect()
     };
     let is_alike = theirs.by.sees_as(own.by);

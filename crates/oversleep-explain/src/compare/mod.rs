@@ -387,5 +387,9 @@ mod tests {
         let mut unseen = of("perf 6.1", 15_000);
         unseen.observation.as_mut().unwrap().unseen = vec![Part::Runq];
         assert_eq!(differs(of("perf 6.1", 10_000), unseen), (1, true, None));
+        // What shows each part of the timer's lacks no sum of them.
+        let mut split = of("perf 6.1", 10_000);
+        split.observation.as_mut().unwrap().unseen = vec![Part::Timer];
+        assert_eq!(differs(split, of("perf 6.1", 10_000)).0, 0);
     }
 }
