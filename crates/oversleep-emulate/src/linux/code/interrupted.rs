@@ -129,8 +129,8 @@ pub fn may_be_brought_back(registers: &Registers) -> bool {
     place_of(registers) != At::Elsewhere
 }
 
-/// A thread is about to run the handler of a signal: it runs it in its program. Returns whether it isn't in the injected code
-/// any more.
+/// A thread is about to run the handler of a signal: it runs it in its program. Returns whether it isn't in the injected
+/// code any more.
 ///
 /// # Errors
 /// The thread is gone.
