@@ -62,6 +62,14 @@ pub fn rows(material: &Material) -> Vec<Row> {
                 .to_vec(),
         ),
         Row::new(KIND, "open files (`ulimit -n`)", measured(), limited("n", &[8, 5, 6, 7, 10, 12, 16, 24, 32], SHORT)),
+        Row::new(
+            KIND,
+            "open files, for a program that is traced (`ulimit -n`)",
+            Expect::codes(&[1, 125]).says(&["too few files may be open: raise that limit (ulimit -n)"]),
+            ["emulate -q windows-10-1909", "why -q --by supervisor"]
+                .map(|command| Case::script(format!("ulimit -n 10; exec \"$O\" {command} -- sh -c 'exit 3'")))
+                .to_vec(),
+        ),
         Row::new(KIND, "the stack (`ulimit -s`)", measured(), limited("s", &[1_024, 512, 65_536], SHORT)),
         Row::new(
             KIND,

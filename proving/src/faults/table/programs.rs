@@ -241,7 +241,7 @@ fn cancelled() -> Row {
 }
 
 fn unusual() -> Row {
-    let name = "a program that handles its own page faults, files, system calls or stacks";
-    let row = alike_in_all(name, include_str!("unusual.c"), &["faults", "files", "filters", "dispatch", "stack"]);
-    row.needing(&[Need::Mounts]).sampling(10)
+    let name = "a program that handles its own page faults, files, system calls or stacks, or traces them in a signal's handler";
+    let arguments = ["faults", "files", "filters", "dispatch", "stack", "callers"];
+    alike_in_all(name, include_str!("unusual.c"), &arguments).needing(&[Need::Mounts]).sampling(10)
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/fanotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -24,6 +25,9 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <unwind.h>
+#endif
 
 #define PAGE 4096UL
 enum { ROUNDS = 40 };
@@ -192,12 +196,89 @@ static void stack(void) {
     printf("%d wrong\n", wrong);
 }
 
+static volatile int seen;
+
+static void once(int kind);
+
+#ifdef __GLIBC__
+static _Unwind_Reason_Code looks(struct _Unwind_Context *at, void *own) {
+    unsigned long place = _Unwind_GetIP(at), function = (unsigned long)own;
+    seen |= place > function && place < function + 200;
+    return _URC_NO_REASON;
+}
+
+static void sees(int signal, siginfo_t *info, void *context) {
+    _Unwind_Backtrace(looks, once);
+}
+#else
+/* What unwinds stacks needs glibc. */
+static void sees(int signal, siginfo_t *info, void *context) {
+    extern char __executable_start, etext;
+    char *place = (char *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    seen = place >= &__executable_start && place < &etext;
+}
+#endif
+
+static long without_library(long call, long a, long b, long c, long of) {
+    long result;
+    register long d __asm__("r10") = of;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(call), "D"(a), "S"(b), "d"(c), "r"(d) : "rcx", "r11", "memory");
+    return result;
+}
+
+static int epoll;
+
+__attribute__((noinline)) static void waits(int kind) {
+    struct timespec time = {3, 0};
+    struct timeval span = {3, 0};
+    sigset_t none;
+    int word = 0;
+    sigemptyset(&none);
+    switch (kind) {
+    case 0: nanosleep(&time, NULL); break;
+    case 1: poll(NULL, 0, 3000); break;
+    case 2: select(0, NULL, NULL, NULL, &span); break;
+    case 3: syscall(SYS_futex, &word, 0, 0, &time); break;
+    case 4: without_library(SYS_nanosleep, (long)&time, 0, 0, 0); break;
+    case 5: without_library(SYS_clock_nanosleep, 1, 0, (long)&time, 0); break;
+    case 6: without_library(SYS_ppoll, 0, 0, (long)&time, 0); break;
+    case 7: without_library(SYS_rt_sigtimedwait, (long)&none, 0, (long)&time, 8); break;
+    case 8: without_library(SYS_epoll_wait, epoll, (long)&none, 1, 3000); break;
+    case 9: without_library(SYS_futex, (long)&word, 0, 0, (long)&time); break;
+    }
+}
+
+__attribute__((noinline)) static void once(int kind) {
+    waits(kind);
+    __asm__ volatile("" ::: "memory");
+}
+
+/* A handler sees the callers of each wait that it interrupts. */
+static void callers(void) {
+    int kind, number;
+    struct sigaction action = {.sa_sigaction = sees, .sa_flags = SA_SIGINFO};
+    struct itimerval soon = {{0, 0}, {0, 4000}}, never = {{0, 0}, {0, 0}};
+    epoll = epoll_create1(0);
+    sigaction(SIGALRM, &action, NULL);
+    for (kind = 0; kind < 10; kind++) {
+        int all = 0;
+        for (number = 0; number < ROUNDS / 2; number++) {
+            seen = 0;
+            setitimer(ITIMER_REAL, &soon, NULL);
+            once(kind);
+            setitimer(ITIMER_REAL, &never, NULL);
+            all += seen;
+        }
+        printf("%d: %d\n", kind, all);
+    }
+}
+
 int main(int count, char **words) {
     struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"faults", faults}, {"files", files}, {"filters", filters}, {"dispatch", dispatch}, {"stack", stack}};
-    for (int number = 0; number < 5; number++)
+    } all[] = {{"faults", faults}, {"files", files}, {"filters", filters}, {"dispatch", dispatch}, {"stack", stack}, {"callers", callers}};
+    for (int number = 0; number < 6; number++)
         if (count > 1 && strcmp(words[1], all[number].name) == 0) all[number].run();
     fflush(stdout);
     _exit(0);

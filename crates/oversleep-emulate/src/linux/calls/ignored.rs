@@ -79,10 +79,11 @@ impl Outlasting {
 
     /// A thread is about to get a signal: if the program ignores it, and it ended a call that the kernel doesn't repeat, the
     /// thread makes the call again, for the rest of its time. If another signal comes before that, the call fails after all.
+    /// Returns the thread's registers.
     ///
     /// # Errors
     /// The thread is gone.
-    pub fn take_signal(&mut self, tid: Tid, signal: i32) -> io::Result<()> {
+    pub fn take_signal(&mut self, tid: Tid, signal: i32) -> io::Result<Registers> {
         let registers = ptrace::registers(tid)?;
         let is_ignored = || {
             let status = std::fs::read_to_string(format!("/proc/{tid}/status"));
@@ -93,28 +94,28 @@ impl Outlasting {
             && (registers.rip, registers.rax, registers.orig_rax) == (again.rip, again.rax, u64::MAX)
         {
             if is_ignored() {
-                return Ok(());
+                return Ok(registers);
             }
             *thread = Thread::default();
-            return ptrace::set_registers(tid, &before);
+            return ptrace::set_registers(tid, &before).map(|()| before);
         }
         if registers.rax as i64 != INTERRUPTED || timeout(&mut { registers }).is_none() && !is_endless(&registers) {
-            return Ok(());
+            return Ok(registers);
         }
         let thread = self.threads.entry(tid).or_default();
         if STOPS.contains(&signal) {
             thread.has_stopped = true;
-            return Ok(());
+            return Ok(registers);
         }
         if std::mem::take(&mut thread.has_stopped) || !is_ignored() {
-            return Ok(());
+            return Ok(registers);
         }
         let Some(again) = repeated(&registers).or_else(|| for_the_rest(tid, &registers, thread.end?)) else {
-            return Ok(());
+            return Ok(registers);
         };
         thread.is_changed = (again.rdx, again.r10, again.r8) != (registers.rdx, registers.r10, registers.r8);
         thread.again = Some((registers, again));
-        ptrace::set_registers(tid, &again)
+        ptrace::set_registers(tid, &again).map(|()| again)
     }
 
     /// A thread is gone, or runs another program.

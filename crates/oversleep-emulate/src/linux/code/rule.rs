@@ -12,9 +12,10 @@ pub const DEADLINE: usize = 0xf0;
 /// The length of a site.
 pub const SITE: u64 = 0x180;
 
-/// Where a rule has the addresses of its counter and of its entry.
+/// Where a rule has the addresses of its counter and of its entry, and which sleep that is.
 pub const COUNTER: usize = 96;
 pub const ENTRY: usize = 104;
+pub const SLEEPS: usize = 120;
 
 /// The one of 256 waits that still stops, and a number that none has.
 pub const SAMPLED: i64 = 255;

@@ -182,6 +182,8 @@ oversleep_ends:
     jmp r11
 
     // A sleep, here and not at its entry, because it counts those that end a tick or more too late.
+    .globl oversleep_sleep
+    .hidden oversleep_sleep
 oversleep_sleep:
     ovs_sleep
     test rax, rax

@@ -95,6 +95,7 @@ entries! {
     Load = oversleep_load;
     Loaded = oversleep_loaded;
     Slow = oversleep_slow;
+    Sleep = oversleep_sleep;
     // Entries for sites.
     SiteNanosleep = oversleep_site_nanosleep;
     SiteClockNanosleep = oversleep_site_clock_nanosleep;

@@ -236,7 +236,7 @@ impl Tracer {
     }
 
     /// Whether reading its memory may have to wait for the program itself.
-    fn handles_faults(&mut self, tid: Tid) -> bool {
+    pub(super) fn handles_faults(&mut self, tid: Tid) -> bool {
         self.shared.processes.are_some() && {
             let process = self.process(tid);
             matches!(self.shared.processes.special(process), Some(Special::Native(entry::FAULTS)))

@@ -11,11 +11,12 @@ use crate::linux::calls::ignored::Outlasting;
 use crate::linux::calls::remaining::Readings;
 use crate::linux::calls::sends::Sendings;
 use crate::linux::code::cancel::{self, Cancelled};
+use crate::linux::code::interrupted;
 use crate::linux::filter;
 use crate::linux::job::supervising::guard;
 use crate::linux::process::clock::now;
 use crate::linux::process::ptrace::{self, Registers, Stop, Thread, Tid};
-use crate::linux::process::status::{filters_of, process_of};
+use crate::linux::process::status::{self, filters_of, process_of};
 use crate::linux::sites::places;
 use crate::linux::trace::crew::{Member, Parcel, SHARE};
 use crate::linux::trace::seizure::Seizure;
@@ -206,22 +207,9 @@ impl Tracer {
             }
             Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(libc::SIGSEGV | libc::SIGBUS) if places::recover(tid) => ptrace::go_on(tid, 0),
-            Stop::Signal(cancel::SIGNAL) => {
-                let process = self.process(tid);
-                let shared = &self.shared;
-                let signal =
-                    self.cancelled.signal(Thread { process, tid }, |place| shared.sites.origin(process, place));
-                ptrace::go_on(tid, signal.unwrap_or(cancel::SIGNAL))
-            }
-            Stop::Signal(cancel::OF_MUSL) => {
-                let process = self.process(tid);
-                let shared = &self.shared;
-                let _ = cancel::repeat_in_program(tid, |place| shared.sites.origin(process, place));
-                ptrace::go_on(tid, cancel::OF_MUSL)
-            }
             Stop::Signal(signal) => {
-                self.outlasting.take_signal(tid, signal)?;
-                ptrace::go_on(tid, signal)
+                let gets = self.signal(tid, signal);
+                ptrace::go_on(tid, gets.unwrap_or(signal))
             }
             Stop::Trap => self.note_trap(tid, now),
             Stop::Overdue => self.let_run(tid),
@@ -232,6 +220,29 @@ impl Tracer {
             }
             Stop::Call => self.end_call(tid),
         }
+    }
+
+    /// A thread is about to get a signal. What it gets now: the signal, or 0.
+    fn signal(&mut self, tid: Tid, signal: i32) -> io::Result<i32> {
+        let process = self.process(tid);
+        let shared = Arc::clone(&self.shared);
+        let ahead = shared.spaces.ahead(process, libc::CLOCK_MONOTONIC);
+        let of = interrupted::Process { origin: &|place| shared.sites.origin(process, place), ahead };
+        match signal {
+            cancel::SIGNAL => return self.cancelled.signal(Thread { process, tid }, &of),
+            cancel::OF_MUSL => cancel::repeat_in_program(tid, &of)?,
+            _ => {
+                let registers = self.outlasting.take_signal(tid, signal)?;
+                if interrupted::may_be_brought_back(&registers)
+                    && shared.settings.plan.is_some()
+                    && !self.handles_faults(tid)
+                    && status::handles(tid, signal)
+                {
+                    interrupted::bring_back(tid, &registers, &of)?;
+                }
+            }
+        }
+        Ok(signal)
     }
 
     pub(super) fn meet(&mut self, tid: Tid) {

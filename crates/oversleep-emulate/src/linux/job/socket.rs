@@ -99,8 +99,13 @@ fn user_of(socket: &UnixStream) -> Option<u32> {
 /// # Errors
 /// The system's refusal.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (one, other) = UnixStream::pair()?;
-    Ok((raised(one.into())?, raised(other.into())?))
+    let both = UnixStream::pair().and_then(|(one, other)| Ok((raised(one.into())?, raised(other.into())?)));
+    both.map_err(|error| match error.raw_os_error() {
+        Some(libc::EINVAL | libc::EMFILE) => {
+            io::Error::other("too few files may be open: raise that limit (ulimit -n)")
+        }
+        _ => error,
+    })
 }
 
 /// A duplicate of the descriptor above 9, which no shell script uses by itself, closed on exec.

@@ -55,11 +55,9 @@ impl Kept {
         sweep(folder);
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let path = folder.join(format!("{}-{}.so", std::process::id(), since.as_nanos()));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&path)?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&path)?;
         let kept = Kept { path };
-        file.write_all(library)?;
-        // Whatever this process's mask is, programs of other users may read it, as `sudo -u` starts them.
-        file.set_permissions(Permissions::from_mode(0o444))?;
+        fill(file, library)?;
         can_be_executed(&File::open(&kept.path)?, library.len())?;
         Ok(kept)
     }
@@ -82,6 +80,13 @@ impl Drop for Kept {
     fn drop(&mut self) {
         let _ = remove_unloaded(&self.path);
     }
+}
+
+/// Writes a library. Its file is closed then: one that is open isn't removed.
+fn fill(mut file: File, library: &[u8]) -> io::Result<()> {
+    file.write_all(library)?;
+    // Whatever this process's mask is, programs of other users may read it, as `sudo -u` starts them.
+    file.set_permissions(Permissions::from_mode(0o444))
 }
 
 /// Folders that may suit, the best first. Other users' programs, which root may start, have to reach root's.
@@ -177,7 +182,8 @@ mod tests {
         assert!(!of_none.exists(), "its process is gone");
         let path = Kept::within(&folder, b"a library").map(|kept| kept.path.clone()).expect("a folder");
         assert!(!path.exists(), "nobody has it");
-        fs::remove_dir_all(&folder).expect("removed");
+        assert!(Kept::within(&folder, b"").is_err(), "nothing can't be mapped");
+        fs::remove_dir(&folder).expect("nothing is left of it");
     }
 
     #[test]

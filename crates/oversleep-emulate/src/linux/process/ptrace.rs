@@ -133,6 +133,29 @@ fn words_at<const N: usize>(tid: Tid, address: u64) -> io::Result<[i64; N]> {
     Ok(words)
 }
 
+/// Writes words to the thread's memory, where its program may write.
+///
+/// # Errors
+/// `EFAULT` where it may not.
+pub fn write<const N: usize>(tid: Tid, address: u64, mut words: [i64; N]) -> io::Result<()> {
+    let length = size_of_val(&words);
+    let here = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: length };
+    let there = libc::iovec { iov_base: address as *mut c_void, iov_len: length };
+    // SAFETY: what is written is there; the kernel checks the other address.
+    match unsafe { libc::process_vm_writev(tid, &raw const here, 1, &raw const there, 1, 0) } {
+        -1 => match io::Error::last_os_error() {
+            // As for reading.
+            error if matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => {
+                let mut all = words.into_iter().zip((address..).step_by(8));
+                all.try_for_each(|(word, at)| poke(tid, at, word as u64))
+            }
+            error => Err(error),
+        },
+        written if written as usize == length => Ok(()),
+        _ => Err(io::Error::from_raw_os_error(libc::EFAULT)),
+    }
+}
+
 /// Writes a word to the thread's memory, regardless of page protection.
 pub fn poke(tid: Tid, address: u64, word: u64) -> io::Result<()> {
     ask(libc::PTRACE_POKEDATA, tid, address as usize, word as usize).map(drop)

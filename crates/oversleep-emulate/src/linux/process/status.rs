@@ -18,9 +18,26 @@ pub fn is_traced_here(process: Tid) -> bool {
     process_of(process) == Some(process) && in_status(process, "TracerPid:").is_some_and(is_own)
 }
 
+/// Whether a thread's process has a handler for a signal.
+pub fn handles(tid: Tid, signal: i32) -> bool {
+    let set = field_of(tid, "SigCgt:").and_then(|set| u64::from_str_radix(&set, 16).ok());
+    set.is_some_and(|set| set >> (signal - 1) & 1 == 1)
+}
+
+/// Whether calls leave a program's timeouts as they are, instead of writing what is left of them (`STICKY_TIMEOUTS`).
+pub fn keeps_timeouts(tid: Tid) -> bool {
+    const STICKY: u32 = 0x400_0000;
+    let text = std::fs::read_to_string(format!("/proc/{tid}/personality")).unwrap_or_default();
+    u32::from_str_radix(text.trim(), 16).is_ok_and(|personality| personality & STICKY != 0)
+}
+
 fn in_status(tid: Tid, field: &str) -> Option<Tid> {
+    field_of(tid, field)?.parse().ok()
+}
+
+fn field_of(tid: Tid, field: &str) -> Option<String> {
     let status = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix(field))?.trim().parse().ok()
+    status.lines().find_map(|line| line.strip_prefix(field)).map(|value| value.trim().to_owned())
 }
 
 /// Whether that address is on the stack of a process's first thread.
