@@ -64,7 +64,7 @@ impl Prerequisites {
         let mut install = Command::new("apt-get");
         // Another one may be installing just now.
         install
-            .args(["-q", "-o", "DPkg::Lock::Timeout=120", "install", "-y", "--no-install-recommends"])
+            .args(["-q", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "--no-install-recommends"])
             .args(packages);
         if quietly(install.env("DEBIAN_FRONTEND", "noninteractive")) {
             println!("installed {}", packages.join(" "));
