@@ -127,7 +127,7 @@ impl Lateness {
     }
 
     /// The longest margin: what is certainly late can't be spun, so it isn't part of the budget.
-    fn longest_ns(&self, objective: Objective) -> u64 {
+    pub(crate) fn longest_ns(&self, objective: Objective) -> u64 {
         match objective.budget_ns {
             0 => 0,
             budget_ns => budget_ns.saturating_add(self.certain_ns()),

@@ -96,6 +96,10 @@ pub(crate) struct Plan {
     /// How many waits are in the second context.
     unsettled: Share,
     uncovered: [Uncovered; CLASSES],
+    /// How many sleeps ended late, of those without a stall.
+    late: Share,
+    /// Whether the last wait was one.
+    is_stalled: bool,
     /// How much of a fixed margin the thread's own timer slack uses up.
     slack_ns: u64,
 }
@@ -147,6 +151,8 @@ impl Plan {
             contention: Contention::NONE,
             unsettled: Share::NONE,
             uncovered: [Uncovered::NOTHING; CLASSES],
+            late: Share::NONE,
+            is_stalled: false,
             slack_ns: 0,
         }
     }
@@ -183,8 +189,9 @@ impl Plan {
         self.deadline_ns = now_ns.saturating_add(ahead_ns);
         let class = class(ahead_ns);
         // What follows a wait, if it ends early enough for an approach, follows a punctual one.
-        let following = self.approach(SETTLED, objective);
-        let approach = self.approach(self.context, objective);
+        self.approaches(objective);
+        let following = self.approach(SETTLED);
+        let approach = self.approach(self.context);
         let wait_cost_ns = self.wait_cost.ns();
         let [settled, unsettled] = &mut self.waits;
         let kind = match self.context {
@@ -215,8 +222,13 @@ impl Plan {
             if yardstick.dear_ns(cpu_ns(least_ns)) > 0 {
                 least_ns = least_ns.min(yardstick.shorten(fixed_ns.saturating_sub(OWN_COST_NS)));
             }
-            // What comes is a little later than what has been, so half of what may be late is aimed at.
-            let covering_ns = kind.lateness.covering_ns(objective, 2 * u64::from(late_one_in.get()));
+            // What comes is a little later than what has been, so half of what may be late is aimed at. Where more than a
+            // third is late all the same, the margin is at least the fixed one, which an approach makes cheaper.
+            let aim = 2 * u64::from(late_one_in.get());
+            let of_aim_ns = kind.lateness.covering_ns(objective, aim);
+            let is_missed = !is_contended && self.late.of(MILLION) > MILLION / (aim + aim / 2);
+            let least_covering_ns = if is_missed { fixed_ns.min(kind.lateness.longest_ns(objective)) } else { 0 };
+            let covering_ns = of_aim_ns.max(least_covering_ns);
             let uncovered_ns = if is_contended { covering_ns } else { self.uncovered[class].ns() };
             let margin_ns = covering_ns.saturating_sub(uncovered_ns).max(least_ns);
             (kind.margin.ns, kind.cpu_ns, kind.yardstick) = (margin_ns, cpu_ns(margin_ns), yardstick);
@@ -253,13 +265,19 @@ impl Plan {
 
     /// The next step after `approaches` approaches, with `left_ns` to go.
     pub(crate) fn then(&mut self, approaches: usize, left_ns: u64, objective: Objective) -> Step {
-        let approach = self.approach(self.context, objective);
+        if self.approach[self.context].lateness.count() == 0 {
+            self.approaches(objective);
+        }
+        let approach = self.approach(self.context);
         let must_wait = left_ns > objective.budget_ns.saturating_add(BEHIND_NS);
         let worth_it = left_ns >= approach.from_ns && objective.budget_ns > 0;
         if left_ns == 0 || !must_wait && (approaches == APPROACHES || !worth_it) {
             self.without_approach = if approaches == 0 { self.without_approach + 1 } else { 0 };
             if self.without_approach == FORGET {
                 (self.approach, self.approach_cost, self.without_approach) = ([Kind::NEW; CONTEXTS], Cost::NEW, 0);
+            }
+            if !self.is_stalled {
+                self.late.learn(left_ns == 0);
             }
             return Step::Spin;
         }
@@ -272,7 +290,8 @@ impl Plan {
         let class = class(ahead_ns);
         self.unsettled.learn(self.context == UNSETTLED);
         let kind = &mut self.waits[self.context][class];
-        if ended.lateness_ns > kind.stall_ns {
+        self.is_stalled = ended.lateness_ns > kind.stall_ns;
+        if self.is_stalled {
             self.contention.stalled();
         }
         kind.learn(ended.lateness_ns);
@@ -299,23 +318,29 @@ impl Plan {
     /// Adds an approach.
     pub(crate) fn learn_approach(&mut self, ended: Ended) {
         let kind = &mut self.approach[self.context];
-        if ended.lateness_ns > kind.stall_ns {
+        self.is_stalled = ended.lateness_ns > kind.stall_ns;
+        if self.is_stalled {
             self.contention.stalled();
         }
         kind.learn(ended.lateness_ns);
         self.approach_cost.learn(ended.cpu_ns);
     }
 
-    fn approach(&mut self, context: usize, objective: Objective) -> Approach {
-        let kind = &mut self.approach[context];
-        if kind.update(ASSUMED_APPROACH_NS, objective, |left_ns| objective.of(left_ns)) {
-            kind.cpu_ns = kind.lateness.mean(objective, kind.margin.ns, spun_ns);
+    /// Computes the approaches anew, before a sleep waits: after a wait, the deadline is near.
+    fn approaches(&mut self, objective: Objective) {
+        let objective = objective.of_approach();
+        for kind in &mut self.approach {
+            if kind.update(ASSUMED_APPROACH_NS, objective, |left_ns| objective.of(left_ns)) {
+                kind.cpu_ns = kind.lateness.mean(objective, kind.margin.ns, spun_ns);
+            }
         }
-        let (margin, cpu_ns) = (kind.margin, kind.cpu_ns);
+    }
+
+    fn approach(&self, context: usize) -> Approach {
+        let Kind { margin, cpu_ns, .. } = self.approach[context];
         // Until an approach was measured, it is assumed to cost as much as a long wait.
-        let own_cost = if self.approach_cost.is_unknown() { self.wait_cost } else { self.approach_cost };
-        let cost_ns = own_cost.ns().saturating_add(margin.cost_ns);
-        let cpu_ns = cpu_ns.saturating_add(own_cost.ns());
+        let own_ns = if self.approach_cost.is_unknown() { self.wait_cost.ns() } else { self.approach_cost.ns() };
+        let (cost_ns, cpu_ns) = (own_ns.saturating_add(margin.cost_ns), own_ns.saturating_add(cpu_ns));
         let from_ns = cost_ns.max(margin.ns.saturating_add(SHORTEST_NS));
         Approach { margin_ns: margin.ns, cost_ns, cpu_ns, from_ns }
     }

@@ -16,6 +16,11 @@ impl Share {
         self.0 = self.0 - self.0.div_ceil(256) + if is_so { u16::MAX / 256 } else { 0 };
     }
 
+    /// This share of a figure.
+    pub(crate) fn of(self, figure: u64) -> u64 {
+        self.mean([0, figure])
+    }
+
     /// The mean of two if the second has this share.
     pub(crate) fn mean(self, [first, second]: [u64; 2]) -> u64 {
         let (share, all) = (u128::from(self.0), u128::from(u16::MAX));

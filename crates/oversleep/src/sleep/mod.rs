@@ -78,7 +78,7 @@ pub fn sleep_until(deadline: Instant) {
 /// Who takes a precise sleep means the worst of a hundred, so the default aims at that one: at most one sleep in 100 is to
 /// end late, where that takes no more CPU time than a fixed margin of 125 µs would, as spin_sleep has it. Where it would
 /// take more, the sleeper spends nearly as much, and ends as few sleeps late as that buys. Where it takes less, the rest is
-/// saved.
+/// saved, unless one sleep in 300 or more is late all the same: then the margin is at least that fixed one.
 /// A fixed margin that itself ends more than half of the sleeps late, as on a coarse grid, sets no limit.
 /// [`Statistics`](crate::Statistics) say what was reached.
 ///
