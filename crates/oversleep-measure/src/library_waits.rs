@@ -111,7 +111,7 @@ impl Machine for Thread {
         }
     }
 
-    fn begin_waits(&mut self, _is_contended: bool) -> u64 {
+    fn begin_waits(&mut self, _wants_slice: bool) -> u64 {
         let Some((name, setting)) = &self.finer else { return 0 };
         let Some(tunable) = self.platform.tunable(name) else { return 0 };
         let was = tunable.current();

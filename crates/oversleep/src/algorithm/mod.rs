@@ -42,7 +42,7 @@ pub trait Machine {
     }
     /// Sets what makes waits finer, for the waits that follow. Returns the slack that they would have otherwise; zero
     /// where it still delays them.
-    fn begin_waits(&mut self, is_contended: bool) -> u64;
+    fn begin_waits(&mut self, wants_slice: bool) -> u64;
     /// Undoes that.
     fn end_waits(&mut self);
     /// Lets a moment pass in a loop that spins.

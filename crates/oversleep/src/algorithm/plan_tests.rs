@@ -219,7 +219,7 @@ fn a_machine_that_becomes_slow_for_good_is_learned_anew() {
 #[test]
 fn beside_hogs_the_margin_stays_small_and_slices_are_requested() {
     let mut plan = Plan::new();
-    assert!(!plan.is_contended());
+    assert!(!plan.wants_slice());
     let mut machine = Machine::new(hogs, 9_000);
     machine.sleeps(&mut plan, 500, MS, DEFAULT);
     let sum = machine.sleeps(&mut plan, 2_000, MS, DEFAULT);
@@ -228,9 +228,24 @@ fn beside_hogs_the_margin_stays_small_and_slices_are_requested() {
     plan.learn_wait(MS, Ended { lateness_ns: 3 * MS, cpu_ns: None });
     let mut machine = Machine::new(idle, 5_000);
     machine.sleeps(&mut plan, 511, MS, DEFAULT);
-    assert!(plan.is_contended());
+    assert!(plan.wants_slice());
     machine.sleeps(&mut plan, 8_192, MS, DEFAULT);
-    assert!(!plan.is_contended());
+    assert!(!plan.wants_slice());
+}
+
+/// Most waits end 25 µs late, one in 60 as late as a fixed margin covers or later.
+fn with_a_tail(dice: &mut Dice, at_ns: u64, now_ns: u64) -> u64 {
+    let late_ns = if dice.below(60) == 0 { dice.between(60_000, 130_000) } else { dice.between(20_000, 30_000) };
+    at_ns.max(now_ns) + late_ns
+}
+
+#[test]
+fn slices_are_requested_where_the_quantile_is_missed() {
+    for (end, is_missed) in [(with_a_tail as End, true), (idle, false)] {
+        let mut plan = Plan::new();
+        Machine::new(end, 15_000).sleeps(&mut plan, 4_000, MS, DEFAULT);
+        assert_eq!(plan.wants_slice(), is_missed);
+    }
 }
 
 #[test]

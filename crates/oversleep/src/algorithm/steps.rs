@@ -46,11 +46,11 @@ pub(crate) fn sleep_until(
     let mut ending = Ending::default();
     let first = plan.with(|plan| {
         let step = plan.first(now_ns, ahead_ns, objective);
-        (step, plan.wants_cost(step), plan.is_contended())
+        (step, plan.wants_cost(step), plan.wants_slice())
     });
-    let (mut step, mut wants_cost, is_contended) = first.unwrap_or((otherwise(ahead_ns, objective), false, false));
+    let (mut step, mut wants_cost, wants_slice) = first.unwrap_or((otherwise(ahead_ns, objective), false, false));
     if step != Step::Spin {
-        let was_ns = machine.begin_waits(is_contended);
+        let was_ns = machine.begin_waits(wants_slice);
         // All bookkeeping happens before the deadline, in time that would otherwise be spun away.
         loop {
             let (margin_ns, number) = match step {

@@ -16,15 +16,48 @@ impl Share {
         self.0 = self.0 - self.0.div_ceil(256) + if is_so { u16::MAX / 256 } else { 0 };
     }
 
-    /// This share of a figure.
-    pub(crate) fn of(self, figure: u64) -> u64 {
-        self.mean([0, figure])
-    }
-
     /// The mean of two if the second has this share.
     pub(crate) fn mean(self, [first, second]: [u64; 2]) -> u64 {
         let (share, all) = (u128::from(self.0), u128::from(u16::MAX));
         ((u128::from(first) * (all - share) + u128::from(second) * share) / all) as u64
+    }
+}
+
+/// Whether more sleeps end late than aimed at, stalls aside, though the margin covered what had been seen. All zero at first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Missed {
+    late: Share,
+    is_stalled: bool,
+    wants_slice: bool,
+}
+
+impl Missed {
+    /// Waits spread widely where a fixed margin leaves this many late.
+    const BROAD_PPM: u64 = MILLION / 20;
+    pub(crate) const NOTHING: Missed = Missed { late: Share::NONE, is_stalled: false, wants_slice: false };
+
+    /// A wait has ended, with a stall or without.
+    pub(crate) fn waited(&mut self, is_stalled: bool) {
+        self.is_stalled = is_stalled;
+    }
+
+    /// The waits of a sleep are over, in time or not.
+    pub(crate) fn ended(&mut self, is_late: bool) {
+        if !self.is_stalled {
+            self.late.learn(is_late);
+        }
+    }
+
+    /// Whether more than a third of the sleeps that may be late are. `broad_ppm` of them would be with a fixed margin.
+    pub(crate) fn judge(&mut self, late_one_in: u64, broad_ppm: u64) -> bool {
+        let is_missed = self.late.mean([0, MILLION]) > MILLION / (3 * late_one_in);
+        self.wants_slice = is_missed && broad_ppm < Self::BROAD_PPM;
+        is_missed
+    }
+
+    /// Whether short slices may help: the aim is missed, and not because waits spread widely.
+    pub(crate) fn wants_slice(self) -> bool {
+        self.wants_slice
     }
 }
 
@@ -64,9 +97,9 @@ impl Yardstick {
     /// A fixed margin that ends more of the sleeps late than this is no yardstick: the timer is coarse.
     const COARSE_PPM: u64 = MILLION / 2;
 
-    /// What comes is expected from the past, so a sixteenth of the CPU time is left to spare.
+    /// What comes is expected from the past, so a thirty-second of the CPU time is left to spare.
     fn spare_ns(self) -> u64 {
-        self.cpu_ns / 16
+        self.cpu_ns / 32
     }
 
     /// By how much that CPU time is too much.
@@ -95,10 +128,27 @@ mod tests {
     }
 
     #[test]
+    fn a_stall_is_no_miss_of_the_aim() {
+        for (is_stalled, is_missed) in [(true, false), (false, true)] {
+            let mut missed = Missed::NOTHING;
+            for at in 0..2_000 {
+                missed.waited(is_stalled && at % 50 == 0);
+                missed.ended(at % 50 == 0);
+            }
+            for broad_ppm in [10_000, 200_000] {
+                assert_eq!(missed.judge(100, broad_ppm), is_missed, "{missed:?}");
+                assert_eq!(missed.wants_slice(), is_missed && broad_ppm == 10_000, "{missed:?}");
+            }
+            (0..2_000).for_each(|_| missed.ended(false));
+            assert!(!missed.judge(100, 0), "{missed:?}");
+        }
+    }
+
+    #[test]
     fn a_coarse_timer_sets_no_limit() {
         for (late_ppm, expected_ns) in [(100_000, 128), (700_000, 0)] {
             let yardstick = Yardstick { cpu_ns: 160_000, late_ppm };
-            assert_eq!(yardstick.dear_ns(150_128), expected_ns);
+            assert_eq!(yardstick.dear_ns(155_128), expected_ns);
         }
     }
 

@@ -71,7 +71,7 @@ impl Machine for System<'_> {
         self.word.value.load(Ordering::Relaxed) != self.expected
     }
 
-    fn begin_waits(&mut self, _is_contended: bool) -> u64 {
+    fn begin_waits(&mut self, _wants_slice: bool) -> u64 {
         self.slack = Some(TimerSlack::hold(Duration::from_nanos(1)));
         0
     }

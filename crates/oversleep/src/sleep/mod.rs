@@ -107,7 +107,8 @@ pub fn sleep_until(deadline: Instant) {
 ///   pair changes and restores it. If the slack is 1 ns already there is only the first, and in a thread that holds a
 ///   [`TimerSlack`](crate::TimerSlack) of 1 ns there is none. If it is forbidden, the margin covers the slack.
 /// * **Time slice** (Linux 6.12): 100 µs, but only after a stall, that is, after a wait that ended more than 150 µs
-///   late, and twice as late as three in four do. The scheduler then lets the thread run earlier, and not for longer:
+///   late, and twice as late as three in four do, or where more than one sleep in 300 is late without one (with other
+///   quantiles, a third of what may be late). The scheduler then lets the thread run earlier, and not for longer:
 ///   see [`TimeSlice`](crate::TimeSlice) for what it costs others. That takes 2 to 4 µs per sleep, so hold a
 ///   [`TimeSlice`](crate::TimeSlice) in a thread that only waits and works briefly.
 ///

@@ -59,8 +59,8 @@ impl Machine for System {
         }
     }
 
-    fn begin_waits(&mut self, is_contended: bool) -> u64 {
-        let finer = Finer::hold(is_contended);
+    fn begin_waits(&mut self, wants_slice: bool) -> u64 {
+        let finer = Finer::hold(wants_slice);
         self.slack = Some(outcome(finer.slack, FINEST_SLACK_NS));
         self.slice = finer.slice.map(|was_ns| outcome(was_ns, sys::FINEST_SLICE_NS));
         let was_ns = finer.was_ns();
@@ -96,7 +96,7 @@ struct Finer {
 }
 
 impl Finer {
-    fn hold(is_contended: bool) -> Finer {
+    fn hold(wants_slice: bool) -> Finer {
         let slack = match claims::held_slack_ns() {
             Some(FINEST_SLACK_NS) => Ok(FINEST_SLACK_NS),
             _ => sys::sleep_slack_ns().and_then(|was_ns| match was_ns > FINEST_SLACK_NS {
@@ -106,7 +106,7 @@ impl Finer {
             }),
         };
         let slice = || sys::shorten_slice_for_sleep(sys::FINEST_SLICE_NS);
-        Finer { slack, slice: is_contended.then(slice) }
+        Finer { slack, slice: wants_slice.then(slice) }
     }
 
     /// The slack that waits would have had otherwise; zero where it still delays them.
