@@ -58,7 +58,7 @@ pub fn check(cross: &mut Cross) {
     tests.env(toolchain.variable("RUNNER"), runner).envs(environment(&prefix));
     // Programs under Wine can't use this system's browser and compilers, whatever the caller demands.
     tests.env_remove("OVERSLEEP_REQUIRE_BROWSER").env_remove("OVERSLEEP_REQUIRE_CC");
-    cross.report.step("windows: tests under Wine", 12, &[0], &tests);
+    cross.report.step("windows: tests under Wine", 20, &[0], &tests);
     let environment = environment(&prefix);
     let carrier = Carrier {
         name: "Wine",
