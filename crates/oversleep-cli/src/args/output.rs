@@ -52,7 +52,9 @@ impl PictureFormat {
             PictureFormat::Svg => {
                 "Write each picture as an SVG file into a directory, which is created if there are any"
             }
-            PictureFormat::Png => "The same as PNG files, for slides and papers: 1440 pixels wide",
+            PictureFormat::Png => {
+                "The same as PNG files, 1440 pixels wide; released commands leave that to a converter of SVG files"
+            }
         }
     }
 }

@@ -61,8 +61,8 @@ mod png {
     pub(super) fn drawer() -> io::Result<Draw> {
         Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            "this oversleep was built without PNG, which takes 3.4 MB. `cargo install oversleep-cli --features png` builds one \
-             with it; or use --svg",
+            "this oversleep was built without PNG, which takes 3.4 MB. Use --svg and convert its files (`rsvg-convert -z 2 \
+             NAME.svg -o NAME.png`); `cargo install oversleep-cli --features png` builds one with it",
         ))
     }
 }

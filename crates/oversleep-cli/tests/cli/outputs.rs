@@ -100,7 +100,7 @@ fn pictures_are_png_too_or_the_command_says_how_to_get_one_that_has_them() {
     if !cfg!(feature = "png") {
         let drawn = drawn.with_code(1);
         assert!(drawn.stderr.contains("without PNG") && drawn.stderr.contains("--features png"), "{}", drawn.stderr);
-        assert!(drawn.stderr.contains("or use --svg"), "{}", drawn.stderr);
+        assert!(drawn.stderr.contains("Use --svg and convert its files (`rsvg-convert -z 2"), "{}", drawn.stderr);
         return assert_eq!(home.files(), ["r.json"]);
     }
     if drawn.stderr.contains("has no font") {

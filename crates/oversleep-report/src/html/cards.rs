@@ -144,7 +144,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
         }
         if !above.is_empty() {
             m.element("p", &[("class", "quiet")], |m| {
-                m.text("What to do: see ");
+                m.text(if rest.is_empty() { "What to do: see " } else { "See also " });
                 for (index, advice) in above.iter().enumerate() {
                     m.text(if index > 0 { ", " } else { "" });
                     m.leaf(

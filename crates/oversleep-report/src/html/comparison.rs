@@ -35,8 +35,17 @@ fn places(view: &View) -> Vec<(String, String)> {
     let conclusion = has_conclusion(view).then_some(("conclusion", "Conclusion"));
     let pictures = (!view.pictures.is_empty()).then_some(("pictures", "Pictures"));
     let named = conclusion.into_iter().chain(pictures).map(|(id, name)| (id.to_owned(), name.to_owned()));
-    let sections = view.sections.iter().map(|section| (format!("section-{}", section.id), section.title.clone()));
+    let titles: Vec<&str> = view.sections.iter().map(|section| section.title.as_str()).collect();
+    let sections = view.sections.iter();
+    let sections = sections.map(|section| (format!("section-{}", section.id), short(&section.title, &titles)));
     named.chain(sections).collect()
+}
+
+/// A title without what it says behind a colon, where no other begins like it: the bar stays in sight and must be low.
+fn short(title: &str, all: &[&str]) -> String {
+    let begin = |title: &str| title.split(':').next().unwrap_or_default().to_owned();
+    let alike = all.iter().filter(|other| begin(other) == begin(title)).count();
+    if alike == 1 { begin(title) } else { title.to_owned() }
 }
 
 fn top(m: &mut Markup, view: &View) {

@@ -75,6 +75,7 @@ header .warning{font-size:var(--body);font-weight:600}
 .lead{overflow-wrap:anywhere;font-size:var(--part);max-width:46rem;margin:.3rem 0 1rem}
 .quiet{color:var(--ovs-soft);font-size:var(--note);max-width:52rem}
 .cards{columns:29rem 3;column-gap:1rem;margin-top:.6rem}
+.cards:not(:has(>:nth-child(3))){columns:29rem 2}
 .card{border:1px solid var(--ovs-grid);border-left:5px solid var(--ovs-axis);border-radius:8px;padding:.9rem 1.1rem 1rem;min-width:0;margin:0 0 1rem;break-inside:avoid}
 .card.fault{border-left-color:var(--ovs-coarse)}
 .card.cost{border-left-color:var(--ovs-warn)}
@@ -133,7 +134,7 @@ tbody tr:hover>*{background:var(--ovs-band)}
 .facts td{min-width:9rem;overflow-wrap:anywhere}
 footer{border-top:1px solid var(--ovs-grid);margin-top:3rem;padding:1.2rem 0 2.5rem;color:var(--ovs-soft);font-size:var(--note)}
 @media (max-width:34rem){:root{--page:1.5rem;--section:1.3rem}.wide{padding:0 .55rem}.headlines{gap:.6rem}.headlines li{flex-basis:8rem;max-width:none;padding:.5rem .7rem}.headlines .cost{max-width:none;flex-basis:100%;order:-1}.words,figcaption{padding-inline:.6rem}caption span{max-width:calc(100vw - 1.2rem)}.figures{columns:1}td.any{overflow-wrap:normal}table:not(.blocks) td.any{white-space:nowrap}.card{padding:.8rem}th,td{padding-right:.6rem}
-.blocks,.blocks caption,.blocks tbody{display:block}.blocks thead{display:none}.blocks tr{display:flex;flex-wrap:wrap;gap:.1rem .9rem;padding:.5rem 0;border-bottom:1px solid var(--ovs-grid)}.blocks th{flex-basis:100%;font-weight:600}.blocks th,.blocks td{border:0;padding:0;text-align:left}.blocks td:empty{display:none}.blocks td[data-head]::before{content:attr(data-head) ' ';color:var(--ovs-soft)}
+.blocks,.blocks caption,.blocks tbody{display:block}.blocks thead{display:none}.blocks tr{display:flex;flex-wrap:wrap;gap:.1rem .9rem;padding:.5rem 0;border-bottom:1px solid var(--ovs-grid)}.blocks th{flex-basis:100%;font-weight:600}.blocks th,.blocks td{border:0;padding:0;text-align:left}.blocks td:empty{display:none}.blocks .key{font-weight:600}.blocks td[data-head]::before{content:attr(data-head) ' ';color:var(--ovs-soft);font-weight:400}
 .more{display:block;width:fit-content;padding:.5rem 0;color:var(--ovs-precise);font-size:var(--note)}.scroll:not(:has(.more input:checked)) .long tbody tr:nth-child(n+7){display:none}
 table:not(.blocks) tbody th{position:sticky;left:0;background:var(--ovs-paper);max-width:10rem;white-space:normal;overflow-wrap:break-word}}
 @media print{body{font-size:10.5pt}.theme,.bar ul,.skip{display:none}.bar{position:static}.form-wide svg{max-width:100%;height:auto}.scroll{background:none}.bulk:not([open]){display:none}.gain .bar{print-color-adjust:exact}.card,figure,tr{break-inside:avoid}h2,h3{break-after:avoid}

@@ -21,9 +21,6 @@ const CELL_MAX: usize = 32;
 /// A phone has room for so many characters of a row.
 const ROW_MAX: usize = 44;
 
-/// And a column of it for a name of so many.
-const NAME_NARROW_MAX: usize = 12;
-
 /// A phone shows so many blocks of a table until the reader asks for all; the style sheet hides the others.
 pub(super) const BLOCKS_OPEN: usize = 6;
 
@@ -116,6 +113,7 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
             (false, false) => "",
         };
         let class = format!("{class}{marks}");
+        let keys = if has_blocks { keys(table, &shown) } else { Vec::new() };
         m.element("table", &[("class", class.trim())], |m| {
             m.element("caption", &[], |m| m.leaf("span", &[], &table.caption));
             m.element("thead", &[], |m| {
@@ -134,7 +132,8 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
                 for row in &table.rows {
                     m.element("tr", &[], |m| {
                         for (place, &index) in shown.iter().enumerate() {
-                            let class = class_of(table.columns[index].kind, row[index].tone);
+                            let key = if keys.contains(&index) { " key" } else { "" };
+                            let class = format!("{}{key}", class_of(table.columns[index].kind, row[index].tone));
                             if let Some(split) = &row[index].split {
                                 m.element("td", &[("class", &class)], |m| bar(m, split));
                             } else if place == 0 {
@@ -169,7 +168,7 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     }
 }
 
-/// Whether a cell behind the name of its row is longer than a column of a phone, or whole rows are and their names are long.
+/// Whether a row, or a cell behind its name, is longer than a phone has room for.
 fn is_wide(table: &Table, shown: &[usize]) -> bool {
     let length = |text: &str| text.chars().count();
     let longest = |index: &usize| {
@@ -178,7 +177,20 @@ fn is_wide(table: &Table, shown: &[usize]) -> bool {
     };
     let widths: Vec<usize> = shown.iter().map(longest).collect();
     let is_over = widths.iter().map(|width| width + 1).sum::<usize>() > ROW_MAX;
-    widths.iter().skip(1).any(|width| *width > CELL_MAX) || is_over && widths.first() > Some(&NAME_NARROW_MAX)
+    is_over || widths.iter().skip(1).any(|width| *width > CELL_MAX)
+}
+
+/// The columns of words that tell rows of the same name apart.
+fn keys(table: &Table, shown: &[usize]) -> Vec<usize> {
+    let varies = |index: usize| table.rows.iter().any(|row| row[index].text != table.rows[0][index].text);
+    let mut names: Vec<&str> =
+        shown.first().map_or_else(Vec::new, |&name| table.rows.iter().map(|row| &*row[name].text).collect());
+    names.sort_unstable();
+    if names.windows(2).all(|two| two[0] != two[1]) {
+        return Vec::new();
+    }
+    let words = shown.iter().skip(1).copied().filter(|&index| table.columns[index].kind == Kind::Words);
+    words.filter(|&index| varies(index)).collect()
 }
 
 fn class_of(kind: Kind, tone: Tone) -> String {

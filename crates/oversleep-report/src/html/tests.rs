@@ -292,6 +292,30 @@ fn rows_with_sentences_are_blocks_where_a_column_has_no_room() {
     assert!(!rows(sentence, 8).contains("All 8 rows"), "two more are shown at once");
 }
 
+/// A figure off the screen of a phone is easily missed, so no table of waits scrolls sideways there.
+#[test]
+fn rows_wider_than_a_phone_are_blocks_and_say_what_tells_those_of_one_name_apart() {
+    let drawn = |policies: &[&'static str]| {
+        let columns = crate::view::table::Columns::new()
+            .words("wait", |_: &&'static str| "sleep")
+            .figure("requested", |_| "1 ms")
+            .words("conditions", |policy| *policy)
+            .figure("min", |_| "14.5 ms")
+            .figure("p50", |_| "14.6 ms")
+            .figure("max", |_| "15.6 ms");
+        let table = columns.table("Lateness", policies.iter().copied()).expect("rows");
+        let mut page = Vec::new();
+        let mut m = super::markup::Markup::to(&mut page);
+        super::tables::draw(&mut m, &table, "");
+        m.finish().expect("memory takes everything");
+        String::from_utf8(page).expect("text")
+    };
+    let two = drawn(&["policy normal", "policy idle"]);
+    assert!(two.contains("class=\"blocks\"") && two.contains("data-head=\"max\""), "{two}");
+    assert_eq!(two.matches("class=\"any key\"").count(), 2, "{two}");
+    assert!(!drawn(&["policy normal"]).contains("key"), "one row needs nothing to tell it apart");
+}
+
 #[test]
 fn a_cost_shows_what_helped_and_collapses_the_rest() {
     let page = html_of(&rich().file);

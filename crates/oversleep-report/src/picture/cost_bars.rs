@@ -182,9 +182,9 @@ fn row(
         if names.above > 0.0 {
             // There is no room behind the bar.
             let room = width - 24.0 - 1.1 * text::width_px(&clock.label, 12.0);
-            c.text((width - 8.0, top + names.above - 5.0), Anchor::End, class, &text::fitted(&words, 11.0, room));
+            c.text((width - 8.0, top + names.above - 5.0), Anchor::End, class, &text::parts_fitted(&words, 11.0, room));
         } else if !words.is_empty() {
-            c.text((after, y + 11.0), Anchor::Start, class, &text::fitted(&words, 11.0, width - 14.0 - after));
+            c.text((after, y + 11.0), Anchor::Start, class, &text::parts_fitted(&words, 11.0, width - 14.0 - after));
         }
     });
 }

@@ -35,7 +35,7 @@ impl Cells {
 pub type Row = (String, Vec<Option<f64>>);
 
 /// The most room for names beside a map.
-const NAMES_MAX: f64 = 330.0;
+const NAMES_MAX: f64 = 340.0;
 
 /// So many rows fill the screen of a phone.
 const HEADS_EVERY: usize = 10;
@@ -120,8 +120,12 @@ impl HeatMap {
                 let top = (height + GAP) * map as f64 + top_of(i);
                 if values.is_empty() {
                     let (margin, base) = (self.frame.margin(), top + names.above + 15.0);
-                    let heading = text::fitted(label, 13.3, self.frame.width() - 2.0 * margin);
-                    c.text((margin, base), Anchor::Start, "ink b", &heading);
+                    // A phone has room for a second line above the heads of the columns.
+                    let most = if names.above > 0.0 { 2 } else { 1 };
+                    let lines = text::wrapped(label, 13.3, self.frame.width() - 2.0 * margin, most);
+                    for (line, above) in lines.iter().rev().zip([0.0, 16.0]) {
+                        c.text((margin, base - above), Anchor::Start, "ink b", line);
+                    }
                     if far[i] {
                         heads(c, map, base + HEADS);
                     }

@@ -127,6 +127,17 @@ pub fn fitted(text: &str, size_px: f64, room_px: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// Remarks with semicolons between them: as many as there is room for, and how many more there are.
+pub fn parts_fitted(remarks: &str, size_px: f64, room_px: f64) -> String {
+    let parts: Vec<&str> = remarks.split("; ").collect();
+    let of = |shown: usize| match parts.len() - shown {
+        0 => remarks.to_owned(),
+        more => format!("{}; {more} more", parts[..shown].join("; ")),
+    };
+    let fits = |text: &String| width_px(text, size_px) <= room_px;
+    (1..=parts.len()).rev().map(of).find(fits).unwrap_or_else(|| fitted(remarks, size_px, room_px))
+}
+
 /// The text in lines no wider than the room; a text longer than `most` lines is cut with an ellipsis.
 pub fn wrapped(text: &str, size_px: f64, room_px: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -188,6 +199,16 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(decimal(-0.001, 2), "0");
         assert_eq!(counted(1, "sleep"), "1\u{a0}sleep");
+    }
+
+    #[test]
+    fn remarks_without_room_are_counted() {
+        let remarks = "time of day, can be set; 1 s steps, as stated; did not move while observed";
+        let fitted = |room| parts_fitted(remarks, 11.0, room);
+        assert_eq!(fitted(900.0), remarks);
+        assert_eq!(fitted(400.0), "time of day, can be set; 1 s steps, as stated; 1 more");
+        assert_eq!(fitted(220.0), "time of day, can be set; 2 more");
+        assert!(fitted(60.0).ends_with('…'), "{}", fitted(60.0));
     }
 
     #[test]

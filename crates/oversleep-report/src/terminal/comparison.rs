@@ -41,6 +41,14 @@ pub fn comparison(view: &View, width: usize) -> String {
         section.legend.iter().for_each(|legend| page.prose(legend, 0, Tone::Soft));
         section.notes.iter().for_each(|note| page.prose(note, 0, Tone::Soft));
     }
+    // Most tables have the same columns, so one sentence speaks of all.
+    let mut rest = Page::new(width);
+    rest.left_out(view.sections.iter().flat_map(|section| &section.tables).filter(|table| !table.needs_all));
+    let rest = rest.finish();
+    if !rest.is_empty() {
+        page.gap();
+        rest.lines().for_each(|line| page.line(line));
+    }
     page.finish()
 }
 
@@ -114,6 +122,17 @@ mod tests {
         assert!(text.contains("B: these are the figures of a model, not of a machine"));
         assert!(text.contains("say anything about Windows"), "{text}");
         assert!(text.lines().any(|line| line.contains("  B   16 µs") && line.ends_with("differs")), "{text}");
+    }
+
+    #[test]
+    fn columns_without_room_are_named_once_at_the_end() {
+        let narrow = plain(&rendered(&two(), 60, false));
+        assert_eq!(narrow.matches("No room here").count(), 1, "{narrow}");
+        assert!(
+            narrow.lines().any(|line| line.starts_with("No room here for A p99, B p99, A max and B max:")),
+            "{narrow}"
+        );
+        assert!(!plain(&rendered(&two(), 160, false)).contains("No room here"));
     }
 
     #[test]

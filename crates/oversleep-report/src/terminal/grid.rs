@@ -4,7 +4,7 @@
 //! heads and names do. Nothing is cut. The result file and the HTML report have what is left out.
 
 use super::style::paint;
-use super::text::{clean, columns, longest_piece, wrapped};
+use super::text::{clean, columns, longest_piece, longest_word, wrapped};
 use crate::view::bars::{are_bars, narrower};
 use crate::view::table::{Cell, Column, Kind, Table, Tone};
 
@@ -141,8 +141,7 @@ fn least(table: &Table, cleaned: &[Vec<Cell>]) -> Vec<usize> {
 fn unbroken(table: &Table, cleaned: &[Vec<Cell>], least: &[usize]) -> Vec<usize> {
     let of = |(index, column): (usize, &Column)| {
         let texts = cleaned.iter().map(|row| &*row[index].text).filter(|_| column.kind == Kind::Words);
-        let words = texts.chain([&*column.head]).flat_map(|text| text.split(' '));
-        words.map(columns).max().unwrap_or(0).max(least[index])
+        texts.chain([&*column.head]).map(longest_word).max().unwrap_or(0).max(least[index])
     };
     table.columns.iter().enumerate().map(of).collect()
 }

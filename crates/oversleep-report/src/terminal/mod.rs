@@ -57,7 +57,7 @@ pub fn section(section: &Section, width: usize) -> String {
     for table in &section.tables {
         page.prose(&table.caption, 0, Tone::Soft);
         page.table(table);
-        page.rest_of(table, Detail::Full);
+        page.rest_of(table);
     }
     section.notes.iter().for_each(|note| page.prose(note, 0, Tone::Soft));
     page.finish()
@@ -79,6 +79,7 @@ pub fn report(file: &ResultFile, width: usize, detail: Detail) -> String {
         for section in overview::glance(file) {
             page.heading(file, &section.title, "");
             section.tables.iter().for_each(|table| page.table(table));
+            page.left_out(&section.tables);
         }
     } else {
         page.whole_head(file);
@@ -144,6 +145,7 @@ impl Page {
     fn section(&mut self, file: &ResultFile, section: &Section, detail: Detail) {
         self.heading(file, &section.title, &section.ids());
         let tables = if section.notes_suffice { &[] } else { section.tables.as_slice() };
+        let is_whole = |table: &Table| table.needs_all && detail == Detail::Full;
         for (index, table) in tables.iter().enumerate() {
             if index > 0 {
                 self.gap();
@@ -157,10 +159,11 @@ impl Page {
                 }
                 None => self.table(table),
             }
-            if table.needs_all {
-                self.rest_of(table, detail);
+            if is_whole(table) {
+                self.rest_of(table);
             }
         }
+        self.left_out(tables.iter().filter(|table| !is_whole(table)));
         section.legend.iter().for_each(|legend| self.prose(legend, 0, Tone::Soft));
         let tone = if section.notes_suffice { Tone::Plain } else { Tone::Soft };
         section.notes.iter().for_each(|note| self.prose(note, 0, tone));

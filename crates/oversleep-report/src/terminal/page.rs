@@ -3,7 +3,7 @@
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::style::paint;
-use super::{Detail, grid, text};
+use super::{grid, text};
 use crate::view::head;
 use crate::view::table::{Table, Tone};
 use crate::words::list;
@@ -112,16 +112,39 @@ impl Page {
         }
     }
 
-    /// The columns of a table for which the page is too narrow: in full, or how to see them.
-    pub fn rest_of(&mut self, table: &Table, detail: Detail) {
-        let parts = grid::rest(table, self.width);
-        if let Some(first) = parts.first().filter(|_| detail == Detail::Brief) {
-            let what = format!("No room here for {}: a wider terminal shows more, --full all.", list(&first.heads()));
-            return self.prose(&what, 0, Tone::Soft);
-        }
-        for part in parts {
+    /// The columns of a table for which the page is too narrow, in tables beneath it.
+    pub fn rest_of(&mut self, table: &Table) {
+        for part in grid::rest(table, self.width) {
             self.gap();
             self.table(&part.table);
+        }
+    }
+
+    /// Which columns of these tables the page is too narrow for, and how to see them.
+    pub fn left_out<'t>(&mut self, tables: impl IntoIterator<Item = &'t Table>) {
+        let (mut heads, mut is_in_full): (Vec<String>, bool) = (Vec::new(), false);
+        for table in tables {
+            let parts = grid::rest(table, self.width);
+            is_in_full |= table.needs_all && !parts.is_empty();
+            let left: Vec<&str> = parts.first().map_or_else(Vec::new, |part| part.heads());
+            // A ratio of what is shown may stand there for another figure, too.
+            let is_seen = |head: &str| {
+                let all = table.columns.iter().filter(|column| column.head == head).count();
+                all > left.iter().filter(|other| **other == head).count()
+            };
+            for head in left.iter().filter(|head| !is_seen(head)) {
+                if !heads.iter().any(|known| known == head) {
+                    heads.push((*head).to_owned());
+                }
+            }
+        }
+        if !heads.is_empty() {
+            let where_else = if is_in_full {
+                "a wider terminal shows more, --full all"
+            } else {
+                "a wider terminal or --html shows more"
+            };
+            self.prose(&format!("No room here for {}: {where_else}.", list(&heads)), 0, Tone::Soft);
         }
     }
 }

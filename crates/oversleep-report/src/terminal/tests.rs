@@ -169,3 +169,20 @@ fn only_a_check_of_everything_says_what_lacks_data() {
     file.command = "waits".to_owned();
     assert_eq!(says(&file), [false, true]);
 }
+
+#[test]
+fn a_request_in_the_name_of_a_row_stays_whole_as_long_as_heads_can_wrap() {
+    let table = crate::view::table::Columns::new()
+        .words("wait", |_: &u32| "nanosleep(100 ms)")
+        .words("figure", |_| "p50")
+        .figure("before", |_| "64.2 µs")
+        .figure("after", |_| "71.1 µs")
+        .figure("ratio", |_| "1.11")
+        .figure("99 % interval", |_| "1.1 to 1.13")
+        .figure("other hosts", |_| "0.99 to 1.01")
+        .words("verdict", |_| "differs")
+        .table("Before and after", [1])
+        .expect("a row");
+    let drawn = super::whole_table(&table, 86).iter().map(|line| plain(line)).collect::<Vec<_>>();
+    assert!(drawn.iter().any(|line| line.starts_with("nanosleep(100 ms)  p50")), "{drawn:#?}");
+}

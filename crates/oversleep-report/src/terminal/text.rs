@@ -106,9 +106,15 @@ fn end_of_piece(piece: &str) -> usize {
 
 /// The columns of the longest part of a text that stays in one piece.
 pub fn longest_piece(text: &str) -> usize {
+    let text = units_bound(text);
     let pieces =
         text.split(' ').flat_map(|word| word.split_inclusive(|letter| letter == '(' || BREAKS.contains(&letter)));
     pieces.map(columns).max().unwrap_or(0)
+}
+
+/// The columns of the longest word; a figure and its unit are one.
+pub fn longest_word(text: &str) -> usize {
+    units_bound(text).split(' ').map(columns).max().unwrap_or(0)
 }
 
 /// The same, with longer words in pieces.
@@ -154,5 +160,6 @@ mod tests {
         assert_eq!(wrapped("B8/sleep/1ms/policy=idle", 14), ["B8/sleep/1ms/", "policy=idle"]);
         assert_eq!(wrapped("ScheduledExecutorService.x", 16), ["Scheduled", "ExecutorService.", "x"]);
         assert_eq!(wrapped("a/averyverylongname", 10), ["a/averyver", "ylongname"], "a piece isn't tiny");
+        assert_eq!((longest_word("in nanosleep(1 ms) here"), longest_piece("nanosleep(100 ms)")), (15, 10));
     }
 }

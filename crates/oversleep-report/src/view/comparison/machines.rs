@@ -8,13 +8,19 @@ use oversleep_record::comparison::{Comparison, SeriesComparison, Verdict};
 use oversleep_record::key::Part;
 
 use super::{indices, letter, series, short_name};
-use crate::view::table::{Columns, Section, ToCell, Tone};
+use crate::view::table::{Cell, Columns, Section, Table, ToCell, Tone};
 use crate::words::{MEDIAN_MIN, counted, value};
 
 /// The most figures of each machine: in brief, and in full.
 const FIGURES_MAX: [usize; 2] = [6, 20];
 
-/// The table: a row for each result, a column for each of the most informative series.
+/// Up to so many machines stand beside one another; more are a row each.
+const BESIDE_MAX: usize = 4;
+
+/// A series and what it is called.
+type Figure<'a> = (&'a SeriesComparison, String);
+
+/// The table: the most informative series of each result.
 pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> Option<Section> {
     let mut shared: Vec<&SeriesComparison> = comparison.series.iter().filter(|series| is_shared(series)).collect();
     shared.sort_by(|one, other| {
@@ -30,24 +36,48 @@ pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> 
     if shared.is_empty() {
         return None;
     }
-    let mut columns = Columns::new()
-        .words("", |result: &u32| format!("{} {}", letter(*result), short_name(comparison, *result, files)));
     let heads: Vec<String> = shared.iter().map(|series| head(series)).collect();
-    for ((one, rank), head) in shared.iter().zip(0_u8..).zip(&heads) {
-        let is_ambiguous = heads.iter().filter(|other| *other == head).count() > 1;
-        let head = if is_ambiguous { format!("{} {head}", one.experiment) } else { head.clone() };
-        columns = columns.figure(head, move |result| {
-            let side = one.side(*result)?;
-            let mark = if side.count < MEDIAN_MIN { "~" } else { "" };
-            let differs = side.against_base.as_ref().is_some_and(|against| against.p50.verdict == Verdict::Differs);
-            let text = format!("{mark}{}", value(one.unit, side.p50?.value));
-            Some(text.toned(if differs { Tone::Strong } else { Tone::Plain }))
-        });
-        columns = columns.rank(rank);
-    }
-    let table = columns.table("Medians: each machine in a row; waits by their lateness", indices(comparison))?;
+    let heads: Vec<String> = shared.iter().zip(&heads).map(|(one, head)| whole_head(one, head, &heads)).collect();
+    let figures: Vec<Figure> = shared.iter().copied().zip(heads).collect();
+    let name = |result: u32| format!("{} {}", letter(result), short_name(comparison, result, files));
+    let results = indices(comparison);
+    let is_few = comparison.results.len() <= BESIDE_MAX;
+    let table = if is_few { in_columns(figures, results, name) } else { in_rows(figures, results, name) }?;
     let more = (left > 0).then(|| format!("{} more are compared below.", counted(left, "series")));
     Some(Section::new("machines", "Machines side by side").tables([table]).notes(more))
+}
+
+/// The head, with its experiment where several have it.
+fn whole_head(series: &SeriesComparison, head: &str, all: &[String]) -> String {
+    let is_ambiguous = all.iter().filter(|other| *other == head).count() > 1;
+    if is_ambiguous { format!("{} {head}", series.experiment) } else { head.to_owned() }
+}
+
+/// A column for each machine.
+fn in_columns(figures: Vec<Figure>, results: impl Iterator<Item = u32>, name: impl Fn(u32) -> String) -> Option<Table> {
+    let mut columns = Columns::new().words("", |(_, head): &Figure| head.clone());
+    for result in results {
+        columns = columns.figure(name(result), move |(series, _)| median(series, result));
+    }
+    columns.table("Medians: each machine in a column; waits by their lateness", figures)
+}
+
+/// A row for each machine.
+fn in_rows(figures: Vec<Figure>, results: impl Iterator<Item = u32>, name: impl Fn(u32) -> String) -> Option<Table> {
+    let mut columns = Columns::new().words("", |result: &u32| name(*result));
+    for ((series, head), rank) in figures.into_iter().zip(0_u8..) {
+        columns = columns.figure(head, move |result| median(series, *result)).rank(rank);
+    }
+    columns.table("Medians: each machine in a row; waits by their lateness", results)
+}
+
+/// The median of one result; in strong letters if it differs from the base.
+fn median(series: &SeriesComparison, result: u32) -> Option<Cell> {
+    let side = series.side(result)?;
+    let mark = if side.count < MEDIAN_MIN { "~" } else { "" };
+    let differs = side.against_base.as_ref().is_some_and(|against| against.p50.verdict == Verdict::Differs);
+    let text = format!("{mark}{}", value(series.unit, side.p50?.value));
+    Some(text.toned(if differs { Tone::Strong } else { Tone::Plain }))
 }
 
 /// The most informative experiments: sleeps, waits of runtimes, clocks, hand-offs, fork-joins.

@@ -94,9 +94,9 @@ fn the_same_picture_of_a_runtime_stands_beside_itself() {
 fn each_runtime_shows_how_machines_differ() {
     let view = viewed(&[of_two_javas(90_000), of_two_javas(30_000)], false);
     let section = view.sections.iter().find(|section| section.id == "machines").unwrap();
-    let heads: Vec<&str> = section.tables[0].columns.iter().map(|column| column.head.as_str()).collect();
+    let heads: Vec<&str> = section.tables[0].rows.iter().map(|row| row[0].text.as_str()).collect();
     let first = ["LockSupport.parkNanos 1 ms java-17", "LockSupport.parkNanos 1 ms java-25"];
-    assert_eq!(heads[1..3].iter().filter(|head| first.contains(head)).count(), 2, "{heads:?}");
+    assert_eq!(heads[..2].iter().filter(|head| first.contains(head)).count(), 2, "{heads:?}");
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn plain_sleeps_of_two_systems_are_held_against_each_other() {
     let windows = Sheet::windows().steady("B5/sleep/1ms", 14_600_000).file;
     let view = viewed(&[linux, windows], false);
     assert_eq!(rows(&view, "lateness"), ["B5/nanosleep/1ms / sleep|66 µs|14.6 ms|221|66 µs|14.6 ms|221|differs"]);
-    assert_eq!(rows(&view, "machines"), ["A |66 µs", "B |14.6 ms"]);
+    assert_eq!(rows(&view, "machines"), ["plain sleep 1 ms|66 µs|14.6 ms"]);
 }
 
 #[test]

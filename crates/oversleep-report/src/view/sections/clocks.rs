@@ -23,8 +23,8 @@ fn build(file: &ResultFile, section: Section) -> Section {
     }
     let readable: Vec<&ClockVerdict> = answer.rows.iter().filter(|row| row.unavailable.is_none()).collect();
     let reasons = Columns::new()
-        .words("valid", |reason: &Reason| reason.valid)
-        .words("why", |reason| reason.why.clone())
+        .words("why", |reason: &Reason| reason.why.clone())
+        .words("valid", |reason| reason.valid)
         .words("clocks", |reason| reason.clocks.join(", "));
     let calls = file.experiment(ExperimentId::A1).find_map(|series| series.label(label::CALLS));
     let unavailable: Vec<String> =
