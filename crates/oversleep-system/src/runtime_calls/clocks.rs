@@ -32,6 +32,15 @@ pub struct RuntimeClock {
     /// The ms to which its value is rounded down, if that is more than the system's clock does.
     #[serde(default)]
     pub unit_ms: i64,
+    /// The same in ns, where it is no whole ms.
+    #[serde(default)]
+    pub unit_ns: i64,
+    /// How often it reads that clock, or others that cost as much.
+    #[serde(default = "once")]
+    pub reads: u32,
+    /// What the runtime takes besides, in ns.
+    #[serde(default)]
+    pub adds_ns: u32,
     /// Why `oversleep emulate` doesn't show it as it is there, although it can tell it apart.
     #[serde(default)]
     pub not_emulated: Option<String>,
@@ -42,15 +51,28 @@ pub struct RuntimeClock {
     pub source: String,
 }
 
+fn once() -> u32 {
+    1
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     clock: Vec<RuntimeClock>,
 }
 
+/// Those that were read in a runtime's code, then those whose step or cost is the runtime's own.
+const FILES: [(&str, &str); 2] = [
+    ("clocks", include_str!("../../runtime-calls/clocks.toml")),
+    ("clocks-seen", include_str!("../../runtime-calls/clocks-seen.toml")),
+];
+
 static ALL: LazyLock<Vec<RuntimeClock>> = LazyLock::new(|| {
-    let read: Result<File, _> = toml::from_str(include_str!("../../runtime-calls/clocks.toml"));
-    read.unwrap_or_else(|error| panic!("runtime-calls/clocks.toml: {error}")).clock
+    let read = |(name, text): (&str, &str)| {
+        let read: Result<File, _> = toml::from_str(text);
+        read.unwrap_or_else(|error| panic!("runtime-calls/{name}.toml: {error}")).clock
+    };
+    FILES.into_iter().flat_map(read).collect()
 });
 
 impl RuntimeClock {
@@ -68,7 +90,18 @@ impl RuntimeClock {
 
     /// What its value is rounded down to by the runtime.
     pub fn unit(&self) -> Option<Nanos> {
-        (self.unit_ms > 0).then(|| Nanos::from_millis(self.unit_ms))
+        let unit = Nanos(Nanos::from_millis(self.unit_ms).0.max(self.unit_ns));
+        (unit > Nanos::ZERO).then_some(unit)
+    }
+
+    /// What its programs see of a step of the system's clock, in ns.
+    pub fn step_ns(&self, of_system: f64) -> f64 {
+        of_system.max(self.unit().unwrap_or_default().0 as f64)
+    }
+
+    /// What a read by its programs costs where the system's takes that, in ns.
+    pub fn cost_ns(&self, of_system: f64) -> f64 {
+        of_system * f64::from(self.reads) + f64::from(self.adds_ns)
     }
 
     /// The runtime and its versions: `CPython 3.3 to 3.12`.
