@@ -216,7 +216,7 @@ mod tests {
             crate::ask::ask(&lab, &Question::of(typed.parse().expect(typed))).expect(typed).quantile_ns(0.5)
         };
         for (machine, typed, step) in [
-            ("windows-11", "step(time.monotonic@python-3.12)", 15_625_000.0),
+            ("windows-11", "step(time.monotonic@python-3.12)", 16_000_000.0),
             ("windows-11", "step(time.monotonic@python-3.13)", 100.0),
             ("windows-11", "step(steady_clock::now@mingw)", 1_000.0),
             ("windows-11", "step(performance.now@firefox-59)", 2_000_000.0),

@@ -101,6 +101,7 @@ impl Processor {
         let (name, own, arch, system) = (self.name, self.arch(), machine.word("machine.arch"), machine.os());
         if arch != own {
             let instead = match own {
+                _ if self.is_apple() => "macos-14-m1",
                 "aarch64" => "raspberry-pi-4, or linux-arm-cloud for a guest",
                 "arm" => "linux-arm-32",
                 _ => "linux-hz1000, or linux-cloud for a guest",
