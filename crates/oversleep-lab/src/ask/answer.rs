@@ -4,6 +4,7 @@ use std::fmt;
 
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
 use oversleep_record::{Distribution, Nanos, Unavailable};
+use oversleep_system::runtime_calls::RuntimeClock;
 
 use crate::catalogue::Kind;
 
@@ -158,6 +159,17 @@ impl Answer {
     /// The same answer with the rule behind it, and the sources of its figures.
     pub(super) fn explained(self, rule: Option<String>, sources: Vec<Cited>) -> Answer {
         Answer { rule, sources, ..self }
+    }
+
+    /// The same by a clock of a runtime: a step is what its value is rounded to at least, and a read takes what the runtime
+    /// does besides.
+    pub(super) fn through(mut self, clock: &RuntimeClock, is_step: bool) -> Answer {
+        let seen = |ns: f64| if is_step { clock.step_ns(ns) } else { clock.cost_ns(ns) };
+        self.values_ns.iter_mut().for_each(|ns| *ns = seen(*ns));
+        if let Some(all) = self.all.as_mut().filter(|_| !is_step) {
+            (all.base, all.scale) = (seen(all.base), all.scale * f64::from(clock.reads));
+        }
+        self
     }
 
     /// The figures of the model that decide, and the source of each.

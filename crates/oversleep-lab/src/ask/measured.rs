@@ -20,6 +20,11 @@ use crate::session::{Laboratory, Request};
 /// What the machine doesn't have, or why it can't be used.
 pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
+    let of_runtime = match &question.subject {
+        Subject::Step { clock } => calls::clock_of_runtime(platform, clock).map(|read| (read, true)),
+        Subject::Cost { clock } => calls::clock_of_runtime(platform, clock).map(|read| (read, false)),
+        _ => None,
+    };
     let (question, translation) = calls::in_registry_names(machine, question)?;
     let question = &question;
     for (name, setting) in &question.conditions.requested {
@@ -53,7 +58,11 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     };
     check(&mut neighbours, question)?;
     drop(neighbours);
-    Ok(answer?.explained(rule, sources))
+    let answer = match of_runtime {
+        Some((read, is_step)) => answer?.through(read, is_step),
+        None => answer?,
+    };
+    Ok(answer.explained(rule, sources))
 }
 
 /// What a runtime makes of the request, and the machine's rule. Only a model knows the latter.

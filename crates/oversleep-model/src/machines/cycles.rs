@@ -32,6 +32,12 @@ const CPU_TIME: f64 = 200.0;
 /// Of making a time of day from the counter, and a Rust `Instant`, on Windows (clock-methods-2022).
 const TO_DAY: f64 = 75.0;
 const TO_INSTANT: f64 = 50.0;
+/// Of a read of a page that the kernel writes at each tick: loads that hit the cache, checked for a change, and a return. Go
+/// takes 7 to 8 (fishgoddess-cachego, jcdtechnology-betago), a call of a library 8 to 14 (refal-206, akinshin-2018).
+const MEMORY: f64 = 10.0;
+/// Of making nanoseconds or a time of day from the counter on macOS (tracy-1237, templexxx-tsc).
+const TO_NANOSECONDS: f64 = 40.0;
+const TO_TIMEVAL: f64 = 80.0;
 
 /// The source of idle states and frequencies of chips.
 const TREES: &str = "linux-arm64-dts";
@@ -52,12 +58,15 @@ impl Processor {
         let mut figures = vec![self.figure(RATE, Value::Integer(mhz), ASSUMED, USUAL)?];
         match self.reads {
             Tsc { rdtsc, lfence, isolates } => {
-                for path in machine.stated.keys().filter(|path| machine.reads_the_counter(path)) {
+                for path in machine.stated.keys().filter(|path| machine.takes_cycles(path)) {
                     let clock = path.strip_prefix("costs.");
                     let cycles = clock.and_then(|clock| cycles(clock, machine, (rdtsc, lfence), isolates));
                     let cost = cycles.and_then(|cycles| Some((cycles, Value::cost(cycles * 1e3 / mhz as f64)?)));
                     if let Some((cycles, cost)) = cost {
-                        let says = format!("RDTSC {rdtsc} and LFENCE {lfence} cycles, {cycles} with the whole call");
+                        let says = match machine.is_in_memory(path) {
+                            true => format!("{cycles} cycles for a read of memory"),
+                            false => format!("RDTSC {rdtsc} and LFENCE {lfence} cycles, {cycles} with the whole call"),
+                        };
                         figures.push(self.figure(path, cost, "instlatx64", &says)?);
                     }
                 }
@@ -68,7 +77,9 @@ impl Processor {
                 let of_kind = evidence::figures_at_rate(kind, without, mhz as f64)?;
                 figures.extend(of_kind.into_iter().filter(|(path, _)| is_decided(path)));
                 if hz > 0 {
-                    figures.push(self.figure("frequencies.cntvct", Value::Integer(hz), TREES, "clock-frequency")?);
+                    let (id, says) =
+                        if self.is_apple() { ("apple-timebase", "the counter") } else { (TREES, "clock-frequency") };
+                    figures.push(self.figure("frequencies.cntvct", Value::Integer(hz), id, says)?);
                 }
             }
         }
@@ -90,6 +101,7 @@ impl Processor {
         let (name, own, arch, system) = (self.name, self.arch(), machine.word("machine.arch"), machine.os());
         if arch != own {
             let instead = match own {
+                _ if self.is_apple() => "macos-14-m1",
                 "aarch64" => "raspberry-pi-4, or linux-arm-cloud for a guest",
                 "arm" => "linux-arm-32",
                 _ => "linux-hz1000, or linux-cloud for a guest",
@@ -101,9 +113,10 @@ impl Processor {
         if !machine.makes_its_own_calls() {
             return Err(format!("'{PROCESSOR}': reads of its clocks are calls of another system"));
         }
-        if let (Generic { .. }, true) = (&self.reads, system != "linux") {
+        let (known, of) = if self.is_apple() { ("macos", "macOS") } else { ("linux", "Linux") };
+        if let (Generic { .. }, true) = (&self.reads, system != known) {
             return Err(format!(
-                "'{PROCESSOR}': what '{name}' takes is known of Linux alone, and this machine is {system}"
+                "'{PROCESSOR}': what '{name}' takes is known of {of} alone, and this machine is {system}"
             ));
         }
         Ok(())
@@ -152,10 +165,14 @@ fn cycles(clock: &str, machine: &Nature<'_>, (rdtsc, lfence): (f64, f64), isolat
         ("linux", "monotonic-raw" | "boottime" | "monotonic-syscall") => read + entry,
         ("linux", "process-cputime" | "thread-cputime" | "clock") => fenced + entry + CPU_TIME,
         ("windows", "qpc" | "clock") => read,
+        ("windows", "system-time" | "interrupt-time" | "unbiased-interrupt-time") => MEMORY,
+        ("windows", "get-tick-count" | "get-tick-count-64") => MEMORY,
         ("windows", "system-time-precise" | "std-systemtime") => read + TO_DAY,
         ("windows", "std-instant") => read + TO_INSTANT,
         // The page of the kernel has a fence on both sides of the read.
-        ("macos", "mach-absolute" | "uptime-raw" | "monotonic-raw") => read + lfence,
+        ("macos", "mach-absolute") => read + lfence,
+        ("macos", "uptime-raw" | "monotonic-raw") => read + lfence + TO_NANOSECONDS,
+        ("macos", "realtime" | "gettimeofday") => read + lfence + TO_TIMEVAL,
         _ => return None,
     })
 }

@@ -119,6 +119,11 @@ const MODELS: &[(&str, &[&str])] = &[
     ("granite-rapids", &["m8i", "c8i", "r8i"]),
     ("neoverse-n1", &["d#ps v5", "d#pds v5", "d#pls v5"]),
     ("neoverse-n2", &["d#ps v6", "d#pds v6", "d#pls v6"]),
+    // Apple's.
+    ("apple-m1", &["apple m1", "m1"]),
+    ("apple-m2", &["apple m2", "m2"]),
+    ("apple-m3", &["apple m3", "m3"]),
+    ("apple-m4", &["apple m4", "m4"]),
 ];
 
 /// Words that say nothing about which one it is.
@@ -274,7 +279,9 @@ mod tests {
             ("n2d-standard-2", "epyc"),
             ("Standard_D4s_v5", "ice-lake-server"),
             ("D8as_v4", "epyc"),
-            ("M1 Max", ""),
+            ("M1 Max", "apple-m1"),
+            ("Apple M4 Max", "apple-m4"),
+            ("Apple M9", ""),
             ("abacus", ""),
             ("", ""),
         ] {

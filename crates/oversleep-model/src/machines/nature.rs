@@ -74,6 +74,11 @@ impl<'a> Nature<'a> {
             || (is_bus && path.starts_with("costs.") && self.clock(path).is_none_or(is_time))
     }
 
+    /// Whether the figure is what a read of a clock costs that takes a number of the processor's cycles.
+    pub(super) fn takes_cycles(&self, path: &str) -> bool {
+        path.starts_with("costs.") && !self.goes_over_a_bus(path)
+    }
+
     /// Whether the figure is what a read of the processor's counter costs, alone or with a call around it.
     pub(super) fn reads_the_counter(&self, path: &str) -> bool {
         path.starts_with("costs.") && !self.is_in_memory(path) && !self.goes_over_a_bus(path)

@@ -36,6 +36,9 @@ const fn arm_32(kind: &'static str) -> Reads {
     Generic { arch: "arm", kind, hz: 0 }
 }
 
+/// The kind of machines with a processor of Apple's, whose reads are known on macOS.
+const APPLE: &str = "apple-silicon";
+
 /// The idle states of a processor's cores.
 pub(super) enum Idle {
     /// From intel_idle's table: target residency and exit latency, in µs. States of the package are left out: what a core
@@ -60,7 +63,7 @@ macro_rules! processors {
 }
 
 /// All of them, the oldest of each maker first; chips of a core after the cores.
-pub(super) const PROCESSORS: [Processor; 55] = processors! {
+pub(super) const PROCESSORS: [Processor; 59] = processors! {
     "core-2" "Intel Core 2 of 65 nm": 2_400, x86(64.0, 8.0, true), Unknown;
     "penryn" "Intel Core 2 of 45 nm": 2_800, x86(32.0, 8.0, true), Unknown;
     "nehalem" "Intel Nehalem, Westmere": 3_000, x86(24.0, 9.0, true), Table(&[(80, 20), (800, 200)]);
@@ -116,6 +119,10 @@ pub(super) const PROCESSORS: [Processor; 55] = processors! {
     "rk3588" "Rockchip RK3588, Cortex-A76": 2_400, arm("arm-cortex-a76", 24_000_000), Tree(&[(1_000, 120)]);
     "imx8m" "NXP i.MX 8M Mini, Cortex-A53": 1_800, arm("arm-cortex-a53", 8_000_000), Tree(&[(2_700, 700)]);
     "zynqmp" "AMD Zynq UltraScale+, Cortex-A53": 1_200, arm("arm-cortex-a53", 0), Tree(&[(10_000, 600)]);
+    "apple-m1" "Apple M1, performance cores": 3_200, arm(APPLE, 24_000_000), Unknown;
+    "apple-m2" "Apple M2, performance cores": 3_500, arm(APPLE, 24_000_000), Unknown;
+    "apple-m3" "Apple M3, performance cores": 4_050, arm(APPLE, 24_000_000), Unknown;
+    "apple-m4" "Apple M4, performance cores": 4_500, arm(APPLE, 24_000_000), Unknown;
 };
 
 /// Their names.
@@ -130,6 +137,11 @@ pub(super) const NAMES: [&str; PROCESSORS.len()] = {
 };
 
 impl Processor {
+    /// Whether it is one of Apple's.
+    pub(super) fn is_apple(&self) -> bool {
+        matches!(self.reads, Generic { kind: APPLE, .. })
+    }
+
     /// The architecture.
     pub(super) fn arch(&self) -> &'static str {
         match self.reads {

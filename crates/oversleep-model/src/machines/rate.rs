@@ -150,10 +150,6 @@ mod tests {
     fn a_rate_that_makes_no_sense_or_changes_nothing_is_refused() {
         let refused = |name: &str, change: &str| describe(name, &[change.to_owned()]).unwrap_err().to_string();
         assert!(refused("linux-4-14", "cpus.mhz=0").contains("1 to 100,000 MHz"));
-        assert!(
-            refused("macos-14-m1", "mhz=3200").contains("how many cycles"),
-            "{}",
-            refused("macos-14-m1", "mhz=3200")
-        );
+        assert!(refused("wine-8", "mhz=3200").contains("how many cycles"), "{}", refused("wine-8", "mhz=3200"));
     }
 }

@@ -16,8 +16,9 @@ macro_rules! files {
 
 /// Published ones by language, then measured ones.
 const FILES: &[(&str, &str)] = files! {
-    "calls", "java", "dotnet", "dotnet-older", "go", "go-older", "python", "python-queue", "node", "deno-bun", "rust",
-    "cpp", "libraries", "libraries-more", "free-pascal", "erlang", "julia", "qt", "browsers", "scripts", "mobile", "measured",
+    "calls", "java", "dotnet", "dotnet-older", "go", "go-older", "go-oldest", "python", "python-queue", "node", "deno-bun",
+    "rust", "cpp", "libraries", "libraries-more", "free-pascal", "erlang", "julia", "compiled", "qt", "browsers", "scripts",
+    "mobile", "measured",
 };
 
 static ALL: LazyLock<File> = LazyLock::new(|| {

@@ -4,6 +4,7 @@
 //! before, and what it holds meanwhile. `runtime-calls/*.toml` has records from sources; `measured.toml` has those that
 //! `oversleep report RESULT --records` derived from a result.
 
+mod clocks;
 mod find;
 mod host;
 mod known;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Clock, Platform};
 
+pub use clocks::{RuntimeClock, clock_names, clock_systems, clocks, clocks_of, find_clocks};
 pub use find::{behind, find, systems, version_named, versions, versions_together};
 pub use host::{Host, Needs};
 pub use known::{

@@ -304,6 +304,24 @@ fn a_version_is_one_of_the_runtime_that_numbers_its_versions_so() {
     assert_eq!(of("Thread.Sleep", "linux", "8"), ["Thread.Sleep@dotnet-5-to-10"]);
 }
 
+#[test]
+fn go_holds_a_millisecond_on_windows_in_the_versions_that_did() {
+    for (version, wait, holds) in [
+        ("1.5", "wait-for-single-object", Holds::Always),
+        ("1.6", "wait-for-single-object", Holds::Nothing),
+        ("1.8", "wait-for-single-object", Holds::Always),
+        ("1.13", "wait-for-single-object", Holds::Short),
+        ("1.15", "get-queued-completion-status", Holds::Short),
+    ] {
+        let version: Version = version.parse().expect("a version");
+        for call in ["time.Sleep", "time.Timer", "time.After", "time.Ticker"] {
+            let found = find(&[], "windows", call, Some(&version));
+            let is: Vec<_> = found.iter().map(|record| (record.wait.as_str(), record.holds)).collect();
+            assert_eq!(is, [(wait, holds)], "{call} {version}");
+        }
+    }
+}
+
 /// A machine with that fact.
 fn host(os: &str, fact: FactName, value: FactValue) -> Host {
     let mut facts = Environment::default();
