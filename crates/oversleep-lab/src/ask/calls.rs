@@ -9,6 +9,7 @@ use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{Clock, Family, Platform, SharedPlatform, Wait};
 
 use super::answer::NoAnswer;
+use super::clocks;
 use super::question::{Question, Subject};
 use crate::records;
 use crate::session::Laboratory;
@@ -21,9 +22,12 @@ pub(crate) fn in_registry_names(lab: &Laboratory, question: &Question) -> Result
     let platform = lab.platform();
     let mut question = question.clone();
     let mut translation = String::new();
-    let clock_of = |name: &str| clock(platform, name).map_or(name.to_owned(), |clock| clock.info().name.to_owned());
     match &mut question.subject {
-        Subject::Step { clock } | Subject::Cost { clock } | Subject::Shows { clock } => *clock = clock_of(clock),
+        Subject::Step { clock } | Subject::Cost { clock } | Subject::Shows { clock } => {
+            let (name, read) = clock_of(lab, clock)?;
+            *clock = name;
+            translation = read.map(|read| read.translation).unwrap_or_default();
+        }
         Subject::Yield { name } => {
             let of_family = platform.waits().iter().filter(|wait| wait.info().family == Family::Yield);
             if let Some(found) = by_name(of_family.map(AsRef::as_ref), name) {
@@ -50,8 +54,19 @@ pub(crate) fn in_registry_names(lab: &Laboratory, question: &Question) -> Result
         },
         Subject::Resolution | Subject::ForkJoin { .. } => {}
     }
-    question.clock = question.clock.map(|name| clock_of(&name));
+    if let Some(name) = &question.clock {
+        question.clock = Some(clock_of(lab, name)?.0);
+    }
     Ok((question, translation))
+}
+
+/// Registry name of the clock that is called so, and what is known of it if a runtime calls it so.
+pub(super) fn clock_of(lab: &Laboratory, name: &str) -> Result<(String, Option<clocks::Read>), NoAnswer> {
+    if let Some(found) = clock(lab.platform(), name) {
+        return Ok((found.info().name.to_owned(), None));
+    }
+    let read = clocks::of_runtime(lab, name)?;
+    Ok((read.as_ref().map_or_else(|| name.to_owned(), |read| read.clock.clone()), read))
 }
 
 /// The question about the wait that a runtime's call makes, under what it holds meanwhile.
@@ -111,7 +126,8 @@ fn clock<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Clock> {
     let clocks = || platform.clocks().iter().map(AsRef::as_ref);
     let fits =
         |how: fn(&str, &str, &str) -> bool| clocks().find(|clock| how(name, clock.info().name, clock.info().call));
-    fits(is_exact).or_else(|| fits(is_call)).or_else(|| fits(is_alike))
+    let by_end = || clocks().find(|clock| clocks::names(clock.info(), name));
+    fits(is_exact).or_else(|| fits(is_call)).or_else(|| fits(is_alike)).or_else(by_end)
 }
 
 /// The wait with that registry name or call.

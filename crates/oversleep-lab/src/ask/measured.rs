@@ -10,7 +10,7 @@ use oversleep_system::{ClockUnit, Neighbour, NotASetting, Platform};
 use super::answer::{Answer, NoAnswer};
 use super::held::hold;
 use super::question::{Question, Subject};
-use super::{calls, rule, sources};
+use super::{calls, clocks, rule, sources};
 use crate::catalogue::Kind;
 use crate::session::{Laboratory, Request};
 
@@ -20,6 +20,7 @@ use crate::session::{Laboratory, Request};
 /// What the machine doesn't have, or why it can't be used.
 pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
+    let typed = question;
     let (question, translation) = calls::in_registry_names(machine, question)?;
     let question = &question;
     for (name, setting) in &question.conditions.requested {
@@ -53,7 +54,31 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     };
     check(&mut neighbours, question)?;
     drop(neighbours);
-    Ok(answer?.explained(rule, sources))
+    let (answer, rule) = match (&typed.subject, &question.subject) {
+        // A clock as it stands in the code: what a read costs, and what the runtime makes of it.
+        (Subject::Step { clock: name }, Subject::Step { clock }) if name != clock => {
+            let unit = calls::clock_of(machine, name)?.1.and_then(|read| read.unit);
+            (at_least(answer?, unit), with_cost(machine, question, clock, rule))
+        }
+        _ => (answer?, rule),
+    };
+    Ok(answer.explained(rule, sources))
+}
+
+/// The steps of a clock whose value a runtime rounds down to a unit.
+fn at_least(answer: Answer, unit: Option<Nanos>) -> Answer {
+    let longer = unit.filter(|unit| answer.max_ns() < unit.0 as f64);
+    longer.and_then(|unit| Answer::of(vec![unit.0 as f64])).unwrap_or(answer)
+}
+
+/// The rule of a clock, and what a read of it costs on a model.
+fn with_cost(machine: &Laboratory, question: &Question, clock: &str, rule: Option<String>) -> Option<String> {
+    let platform = machine.platform();
+    let words = || {
+        let cost = series(machine, question, ExperimentId::A1, Kind::Clock, clock).ok()?.mean_ns();
+        clocks::cost_words(platform, platform.clock(clock)?, cost)
+    };
+    rule.map(|rule| rule + &words().unwrap_or_default())
 }
 
 /// What a runtime makes of the request, and the machine's rule. Only a model knows the latter.
