@@ -6,7 +6,7 @@ use oversleep_lab::{Laboratory, machines, records};
 use oversleep_record::series::Pace;
 use oversleep_record::{Environment, FactName};
 use oversleep_report::ask::Reply;
-use oversleep_system::{TunableInfo, examples, tunables};
+use oversleep_system::{TunableInfo, examples, runtime_calls, tunables};
 
 use crate::args::AskArgs;
 use crate::refusal::Refusal;
@@ -147,9 +147,16 @@ fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
         let calls = records::runtimes().iter().filter(|record| record.system == os);
         known.extend(calls.flat_map(|record| record.names.iter().map(String::as_str)));
     }
+    if *kind == Kind::Clock {
+        known.extend(runtime_calls::clock_names(&lab.platform_id().os));
+    }
     let near = names::nearest(name, &known);
     match near {
         Some(near) => format!("{reason}; did you mean '{near}'?"),
+        None if *kind == Kind::Clock => {
+            let runtimes = runtime_calls::clock_names(&lab.platform_id().os).join(", ");
+            format!("{reason}; `oversleep clocks --list` names its clocks, and records those of runtimes: {runtimes}")
+        }
         None => reason.to_string(),
     }
 }

@@ -7,6 +7,7 @@ mod emulate;
 mod emulate_32_bits;
 mod emulate_calls;
 mod emulate_cancelled;
+mod emulate_clocks;
 mod emulate_control;
 mod emulate_like;
 mod emulate_often;

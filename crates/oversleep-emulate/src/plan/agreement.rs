@@ -126,3 +126,50 @@ fn every_call_of_every_version_ends_where_the_model_ends_it_on_every_machine() {
     }
     assert!(compared > 2_000, "{compared}");
 }
+
+/// Each clock of a runtime that is recognised shows what the table says of it, or the report says that it doesn't, and the
+/// next step: on every machine of another system, for every version that is known.
+#[test]
+fn every_clock_of_every_version_shows_what_the_table_says_or_the_report_says_what_not() {
+    use recognised::{Recognised, runtime_named};
+
+    let (mut shown, mut said) = (0, 0);
+    for name in oversleep_model::names() {
+        let plan = Plan::on(machine(name)).expect(name);
+        let os = plan.machine.os.clone();
+        for clock in runtime_calls::clocks().iter().filter(|clock| clock.system == os && os != "linux") {
+            let Some(runtime) = runtime_named(&clock.family) else { continue };
+            let Some(model) = plan.clock_named(&clock.clock).filter(|model| model.unavailable.is_none()) else {
+                continue;
+            };
+            let version = Some(&clock.from);
+            let here = runtime_calls::find_clocks("linux", &format!("{}@{}", clock.names[0], clock.family), version);
+            let is_of_day = model.info.counts == oversleep_record::clock::Counts::TimeOfDay;
+            let of_kind = if is_of_day { "realtime" } else { "monotonic" };
+            let linux = here.first().map_or(of_kind, |here| &*here.clock);
+            let linux = *LinuxClock::ALL.iter().find(|one| one.name() == linux).expect("a clock of Linux");
+            let choice = plan.chosen(&clock.family, version).unwrap_or(ClockChoice::Off);
+            let all = plan.clocks(&choice).expect("they are the machine's");
+            // What Linux calls coarse is the machine's coarse clock without an adapter.
+            let coarse = plan.clocks(&ClockChoice::Coarse).expect("they are the machine's");
+            let emulated = all.iter().chain(&coarse).find(|one| one.clock == linux).map(|one| one.stands_for);
+            let apart = plan.apart(&clock.family, version).filter(|apart| apart.stands_for == clock.clock);
+            let emulated = apart.map(|apart| apart.stands_for).or(emulated);
+            let steps = plan.stepped(linux, model).map(|one| one.stands_for);
+            if emulated == steps {
+                shown += 1;
+                continue;
+            }
+            let one = Recognised { runtime, version: version.cloned(), evidence: String::new() };
+            let about = plan.about_clocks(&one, false).expect("it is said").does;
+            let name_of = &clock.names[0];
+            assert!(about.contains(&format!("; {name_of} stays exact here")), "{name}: {name_of}: {about}");
+            assert!(
+                about.contains(&format!("--clocks {}={} ", linux.name(), clock.clock)),
+                "{name}: {name_of}: {about}"
+            );
+            said += 1;
+        }
+    }
+    assert!(shown > 100 && said > 5, "{shown} {said}");
+}

@@ -114,6 +114,8 @@ pub struct Stepped {
     pub step: Nanos,
     /// Its reading is finally rounded down to this.
     pub unit: Nanos,
+    /// Whether some functions of the program alone see it so.
+    pub is_apart: bool,
 }
 
 /// A clock with shorter steps stays as smooth as this system's: 100 ns of a performance counter take three readings.
@@ -162,7 +164,7 @@ impl Plan {
         };
         let step = model.step_ns.max(Nanos(1));
         let unit = Nanos(i64::try_from(1_000_000_000 / model.frequency_hz.max(1)).unwrap_or(1).max(1));
-        let stepped = Stepped { clock, stands_for: model.info.name, follows_interrupts, step, unit };
+        let stepped = Stepped { clock, stands_for: model.info.name, follows_interrupts, step, unit, is_apart: false };
         // A coarse clock of this system advances with its own tick, even if its counterpart is exact.
         let is_coarse_here = clock.reads() != clock;
         (is_coarse_here || follows_interrupts || step >= COARSE || unit >= COARSE).then_some(stepped)

@@ -8,6 +8,7 @@ mod classes;
 mod clocks;
 mod closed;
 mod own;
+mod ports;
 mod recognised;
 mod resolution;
 #[cfg(test)]

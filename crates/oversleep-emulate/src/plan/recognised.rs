@@ -6,8 +6,6 @@ use oversleep_record::words::is_like;
 use oversleep_system::runtime_calls::Version;
 use serde::Deserialize;
 
-use super::ClockChoice;
-
 /// A language runtime or library, and how to recognise programs that use it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,32 +38,10 @@ pub struct Runtime {
     version: Option<Version>,
 }
 
-/// A clock that a runtime's port reads in place of Linux's.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PortClock {
-    /// The runtime's name.
-    pub runtime: String,
-    /// The operating system of the machines that it applies to.
-    on: String,
-    /// The first version that it no longer applies to; a version that isn't known is most likely later.
-    #[serde(default)]
-    before: Option<Version>,
-    /// A Linux clock and the machine's clock that the port reads instead: `monotonic=get-tick-count-64`. Without it, the
-    /// program sees Linux's clock as it is.
-    #[serde(default)]
-    clock: Option<String>,
-    /// What the port does, in a sentence.
-    pub does: String,
-    /// The source of this claim.
-    pub source: String,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Registry {
     runtime: Vec<Runtime>,
-    clock: Vec<PortClock>,
 }
 
 fn registry() -> &'static Registry {
@@ -73,13 +49,6 @@ fn registry() -> &'static Registry {
     REGISTRY.get_or_init(|| {
         toml::from_str(include_str!("../../adapters.toml")).unwrap_or_else(|error| panic!("adapters.toml: {error}"))
     })
-}
-
-impl PortClock {
-    /// The clock in the syntax of the option, if it is another one.
-    pub fn choice(&self) -> Option<Result<ClockChoice, String>> {
-        self.clock.as_ref().map(|clock| clock.parse())
-    }
 }
 
 /// What is known about a program before it runs.
@@ -132,26 +101,10 @@ pub fn recognised(program: &Executed, version_of: impl Fn(&str) -> Option<[u32; 
     registry().runtime.iter().filter_map(of).collect()
 }
 
-/// The clocks that a runtime's port reads on another system.
-pub fn port_clocks<'a>(
-    runtime: &'a str,
-    version: Option<&'a Version>,
-    os: &'a str,
-) -> impl Iterator<Item = &'static PortClock> + 'a {
-    let is_before = move |before: &Version| version.is_some_and(|version| version < before);
-    let applies = move |port: &&PortClock| port.before.as_ref().is_none_or(is_before);
-    all_port_clocks(os).filter(move |port| port.runtime == runtime).filter(applies)
-}
-
-/// All clocks that some runtime's port reads on another system.
-pub fn all_port_clocks<'a>(os: &'a str) -> impl Iterator<Item = &'static PortClock> + 'a {
-    registry().clock.iter().filter(move |port| port.on == os)
-}
-
-/// Whether programs of that runtime can be recognised.
+/// The runtime of that name, if its programs can be recognised.
 #[cfg(test)]
-pub fn is_recognised(name: &str) -> bool {
-    registry().runtime.iter().any(|runtime| runtime.name == name)
+pub fn runtime_named(name: &str) -> Option<&'static Runtime> {
+    registry().runtime.iter().find(|runtime| runtime.name == name)
 }
 
 impl Runtime {

@@ -4,11 +4,12 @@
 use oversleep_measure::{find_wait, library_waits};
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
-use oversleep_system::runtime_calls::{self, CallWait, RuntimeClock};
+use oversleep_system::runtime_calls::{self, CallWait};
 use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{Clock, Family, Platform, SharedPlatform, Wait};
 
 use super::answer::NoAnswer;
+use super::clocks;
 use super::question::{Question, Subject};
 use crate::records;
 use crate::session::Laboratory;
@@ -21,17 +22,11 @@ pub(crate) fn in_registry_names(lab: &Laboratory, question: &Question) -> Result
     let platform = lab.platform();
     let mut question = question.clone();
     let mut translation = String::new();
-    let clock_of = |name: &str| match (clock(platform, name), clock_of_runtime(platform, name)) {
-        (Some(clock), _) => clock.info().name.to_owned(),
-        (None, Some(read)) => read.clock.clone(),
-        (None, None) => name.to_owned(),
-    };
     match &mut question.subject {
         Subject::Step { clock } | Subject::Cost { clock } | Subject::Shows { clock } => {
-            if let Some(read) = clock_of_runtime(platform, clock) {
-                translation = format!("{clock} of {} reads {}; ", read.version_words(), read.clock);
-            }
-            *clock = clock_of(clock);
+            let (name, read) = clock_of(lab, clock)?;
+            *clock = name;
+            translation = read.map(|read| read.translation).unwrap_or_default();
         }
         Subject::Yield { name } => {
             let of_family = platform.waits().iter().filter(|wait| wait.info().family == Family::Yield);
@@ -59,8 +54,19 @@ pub(crate) fn in_registry_names(lab: &Laboratory, question: &Question) -> Result
         },
         Subject::Resolution | Subject::ForkJoin { .. } => {}
     }
-    question.clock = question.clock.map(|name| clock_of(&name));
+    if let Some(name) = &question.clock {
+        question.clock = Some(clock_of(lab, name)?.0);
+    }
     Ok((question, translation))
+}
+
+/// Registry name of the clock that is called so, and what is known of it if a runtime calls it so.
+pub(super) fn clock_of(lab: &Laboratory, name: &str) -> Result<(String, Option<clocks::Read>), NoAnswer> {
+    if let Some(found) = clock(lab.platform(), name) {
+        return Ok((found.info().name.to_owned(), None));
+    }
+    let read = clocks::of_runtime(lab, name)?;
+    Ok((read.as_ref().map_or_else(|| name.to_owned(), |read| read.of.clock.clone()), read))
 }
 
 /// The question about the wait that a runtime's call makes, under what it holds meanwhile.
@@ -120,19 +126,8 @@ fn clock<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Clock> {
     let clocks = || platform.clocks().iter().map(AsRef::as_ref);
     let fits =
         |how: fn(&str, &str, &str) -> bool| clocks().find(|clock| how(name, clock.info().name, clock.info().call));
-    fits(is_exact).or_else(|| fits(is_call)).or_else(|| fits(is_alike))
-}
-
-/// The clock of a runtime by that name, unless one of the system has it: of the first runtime of the table, the newest whose
-/// clock this machine has.
-pub(super) fn clock_of_runtime(platform: &dyn Platform, name: &str) -> Option<&'static RuntimeClock> {
-    if clock(platform, name).is_some() {
-        return None;
-    }
-    let found = runtime_calls::find_clocks(&platform.id().os, name, None);
-    let family = &runtime_calls::clocks().iter().find(|one| found.contains(one))?.family;
-    let is_there = |one: &&RuntimeClock| platform.clock(&one.clock).is_some_and(|clock| clock.available().is_ok());
-    found.into_iter().filter(|one| one.family == *family).find(is_there)
+    let by_end = || clocks().find(|clock| clocks::names(clock.info(), name));
+    fits(is_exact).or_else(|| fits(is_call)).or_else(|| fits(is_alike)).or_else(by_end)
 }
 
 /// The wait with that registry name or call.
@@ -207,34 +202,6 @@ mod tests {
         ] {
             assert_eq!(becomes(machine, typed), (means.to_owned(), String::new()), "{typed}");
         }
-    }
-
-    #[test]
-    fn a_clock_of_a_runtime_is_asked_by_its_name() {
-        let ns = |machine: &str, typed: &str| {
-            let lab = Laboratory::on(platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}")));
-            crate::ask::ask(&lab, &Question::of(typed.parse().expect(typed))).expect(typed).quantile_ns(0.5)
-        };
-        for (machine, typed, step) in [
-            ("windows-11", "step(time.monotonic@python-3.12)", 16_000_000.0),
-            ("windows-11", "step(time.monotonic@python-3.13)", 100.0),
-            ("windows-11", "step(steady_clock::now@mingw)", 1_000.0),
-            ("windows-11", "step(performance.now@firefox-59)", 2_000_000.0),
-            ("linux-hz1000", "step(performance.now@firefox)", 1_000_000.0),
-            ("linux-hz1000", "step(performance.now@chromium)", 100_000.0),
-            ("linux-hz1000", "step(isolated.performance.now@chromium)", 5_000.0),
-            ("linux-hz1000", "step(DateTime.UtcNow)", 100.0),
-            ("macos-14-m1", "step(performance.now@webkit)", 1_000_000.0),
-        ] {
-            assert_eq!(ns(machine, typed), step, "{machine}: {typed}");
-        }
-        for (machine, twice, read) in [("windows-11", "cost(time.Now)", "cost(interrupt-time)")] {
-            assert!((ns(machine, twice) / ns(machine, read) - 2.0).abs() < 0.01, "{machine}: {twice}");
-        }
-        assert!(ns("macos-14-m1", "cost(performance.now@deno-1.29)") > 400.0);
-        let (means, says) = becomes("windows-11", "cost(time.monotonic@python-3.12)");
-        assert_eq!(means, "cost(get-tick-count-64)");
-        assert!(says.contains("of CPython 3.3 to 3.12 reads get-tick-count-64"), "{says}");
     }
 
     #[test]

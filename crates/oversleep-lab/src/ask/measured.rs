@@ -10,7 +10,7 @@ use oversleep_system::{ClockUnit, Neighbour, NotASetting, Platform};
 use super::answer::{Answer, NoAnswer};
 use super::held::hold;
 use super::question::{Question, Subject};
-use super::{calls, rule, sources};
+use super::{calls, clocks, rule, sources};
 use crate::catalogue::Kind;
 use crate::session::{Laboratory, Request};
 
@@ -20,11 +20,7 @@ use crate::session::{Laboratory, Request};
 /// What the machine doesn't have, or why it can't be used.
 pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
-    let of_runtime = match &question.subject {
-        Subject::Step { clock } => calls::clock_of_runtime(platform, clock).map(|read| (read, true)),
-        Subject::Cost { clock } => calls::clock_of_runtime(platform, clock).map(|read| (read, false)),
-        _ => None,
-    };
+    let typed = question;
     let (question, translation) = calls::in_registry_names(machine, question)?;
     let question = &question;
     for (name, setting) in &question.conditions.requested {
@@ -58,11 +54,33 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     };
     check(&mut neighbours, question)?;
     drop(neighbours);
-    let answer = match of_runtime {
-        Some((read, is_step)) => answer?.through(read, is_step),
+    let rule = match (&typed.subject, &question.subject) {
+        // A clock as it stands in the code: what a read costs, too.
+        (Subject::Step { clock: name }, Subject::Step { clock }) if name != clock => {
+            with_cost(machine, question, clock, rule)
+        }
+        _ => rule,
+    };
+    let read = match &typed.subject {
+        Subject::Step { clock } | Subject::Cost { clock } => calls::clock_of(machine, clock)?.1,
+        _ => None,
+    };
+    let is_step = matches!(typed.subject, Subject::Step { .. });
+    let answer = match read {
+        Some(read) => answer?.through(read.of, is_step),
         None => answer?,
     };
     Ok(answer.explained(rule, sources))
+}
+
+/// The rule of a clock, and what a read of it costs on a model.
+fn with_cost(machine: &Laboratory, question: &Question, clock: &str, rule: Option<String>) -> Option<String> {
+    let platform = machine.platform();
+    let words = || {
+        let cost = series(machine, question, ExperimentId::A1, Kind::Clock, clock).ok()?.mean_ns();
+        clocks::cost_words(platform, platform.clock(clock)?, cost)
+    };
+    rule.map(|rule| rule + &words().unwrap_or_default())
 }
 
 /// What a runtime makes of the request, and the machine's rule. Only a model knows the latter.

@@ -4,6 +4,7 @@ mod advice;
 mod answer;
 mod calls;
 mod candidates;
+mod clocks;
 mod held;
 mod help;
 mod measured;

@@ -11,7 +11,7 @@ use oversleep_record::series::Pace;
 use oversleep_system::runtime_calls;
 use serde::{Deserialize, Deserializer};
 
-use super::spans;
+use super::{clocks, spans};
 
 /// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,10 @@ impl FromStr for Subject {
         let wrong = |why: String| QuestionError { text: text.to_owned(), why };
         let typed = spans::bare(text);
         if !typed.contains('(') {
+            // `Environment.TickCount64` is read like a field.
+            if clocks::is_known(typed) {
+                return Ok(Subject::Step { clock: typed.to_owned() });
+            }
             return Err(wrong(FORMS.to_owned()));
         }
         let split = spans::split(typed);
@@ -102,6 +106,9 @@ impl FromStr for Subject {
                 Ok(Subject::Yield { name: "sleep-zero".to_owned() })
             }
             wait if is_call(wait) => {
+                if let Some(clock) = clocks::read_by(wait, argument) {
+                    return Ok(Subject::Step { clock });
+                }
                 if let Some((_, why)) = UNTIMED.iter().find(|(name, _)| wait.ends_with(name)) {
                     return Err(wrong((*why).to_owned()));
                 }
@@ -124,7 +131,7 @@ impl FromStr for Subject {
 /// The longest request of a modelled machine: a thousand of them fit in the time of a model.
 pub const REQUEST_MAX: Nanos = Nanos::from_secs(60 * 86_400);
 const FORMS: &str = "write a question like sleep(1ms), WAIT(DURATION), yield(NAME), step(CLOCK), cost(CLOCK), shows(CLOCK), \
-                     forkjoin(blocked) or resolution()";
+                     forkjoin(blocked) or resolution(), or a clock as in the code, like time.monotonic()";
 
 const NO_TIMER: &str = "it runs without a timer; ask 'setTimeout(f, 0)' for the shortest one";
 const KEEPS_BUSY: &str = "it keeps a CPU busy until its time is up; ask 'pygame.time.wait(16)' for a wait";
@@ -270,6 +277,7 @@ mod tests {
             "resolution()",
             "forkjoin(blocked)",
             "forkjoin(polling, coarse)",
+            "step(time.monotonic)",
             "setTimeout(0ns)",
         ] {
             assert_eq!(text.parse::<Subject>().expect(text).to_string(), text);

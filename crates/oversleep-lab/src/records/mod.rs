@@ -11,7 +11,7 @@ use oversleep_explain::runtimes::{RuntimeWait, waits};
 use oversleep_model::Source;
 use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::SharedPlatform;
-use oversleep_system::runtime_calls::{CallWait, Counts, HELD, Host, Needs, Passes, beginning, find, namesake};
+use oversleep_system::runtime_calls::{CallWait, Counts, HELD, Host, Needs, Passes, beginning, edge, find, namesake};
 
 pub(crate) use modelled::probes;
 pub use oversleep_system::runtime_calls::{
@@ -227,7 +227,11 @@ pub(crate) fn nothing_left(record: &Record, request: Nanos) -> String {
 /// Why there is no answer for a request that the call refuses.
 pub(crate) fn refusal(platform: &SharedPlatform, call: &CallWait, request: Nanos) -> Option<String> {
     let (record, refused) = (call.record(), call.refused(platform, request)?);
-    Some(format!("{} {refused} for {request} ({})", record.names[0], citation(record)))
+    let of_all = || record.names.iter().find_map(|name| edge(name)?.longest.as_ref());
+    let longest = record.longest.as_ref().or_else(of_all).map(|limit| Nanos::from_millis(limit.ms));
+    let longest = longest.filter(|longest| request > *longest);
+    let longest = longest.map(|longest| format!("; it takes {longest} at most: for longer, wait again for the rest"));
+    Some(format!("{} {refused} for {request} ({}){}", record.names[0], citation(record), longest.unwrap_or_default()))
 }
 
 /// Why the version of a call that is meant, or each that a record is about, doesn't run on that machine.

@@ -7,7 +7,7 @@ use oversleep_model::sim::{Machine, Sim};
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{CommandName, Conditions, ExperimentId, Series};
-use oversleep_system::runtime_calls::{call, wait};
+use oversleep_system::runtime_calls::{self, call, wait};
 use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{Neighbour, Target};
 
@@ -298,4 +298,34 @@ fn a_call_that_looks_at_a_clock_is_never_early_by_it() {
         }
     }
     assert!(looked > 500, "{looked}");
+}
+
+/// `step(time.monotonic)` is the step of the clock that the record names, for every clock, version and machine; and a call
+/// whose record speaks of its programs' clock is asked by that name as by the system's.
+#[test]
+fn a_runtimes_clock_is_the_systems_clock_that_the_table_names_on_every_machine() {
+    let mut compared = 0;
+    for os in ["windows", "linux", "macos"] {
+        for (name, machine) in machines(os) {
+            for clock in runtime_calls::clocks().iter().filter(|clock| clock.system == os) {
+                let lab = || Laboratory::on(Sim::start(machine.clone()));
+                let asks = |clock: String| ask(&lab(), &Question { count: 1, ..Question::of(Subject::Cost { clock }) });
+                // A name that the system itself has is the system's.
+                let names = clock.names.iter().take(1).filter(|known| lab().platform().clock(known).is_none());
+                for known in names.filter(|known| *known != "Instant::now" && !known.starts_with("std::")) {
+                    let named = asks(format!("{known}@{}-{}", clock.family, clock.from));
+                    let systems = asks(clock.clock.clone());
+                    match (named, systems) {
+                        (Ok(named), Ok(systems)) => {
+                            assert_eq!(named.values_ns(), systems.values_ns(), "{name} {known}")
+                        }
+                        (Err(_), Err(_)) => continue,
+                        (named, systems) => panic!("{name} {known}: {named:?} {systems:?}"),
+                    }
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
 }

@@ -2,6 +2,7 @@
 //! vDSO lead (`vdso`). `table` has what these functions read: the steps, rewritten when the resolution changes; `placed`
 //! owns which process has which. A program in a time namespace of its own gets its ends on its own clocks (`time_spaces`).
 
+pub mod apart;
 pub mod placed;
 mod table;
 pub mod time_spaces;

@@ -37,7 +37,7 @@ impl PlacedClocks {
         spaces: &TimeSpaces,
     ) -> Result<(), &'static str> {
         lock(&self.placed).remove(&process);
-        if stepped.iter().any(|clock| clock.clock.reads() == clock.clock) {
+        if stepped.iter().any(|clock| !clock.is_apart && clock.clock.reads() == clock.clock) {
             self.steps_exact.store(true, Ordering::SeqCst);
         }
         table::write(process, &table_of(process, &stepped, grid, spaces))?;
@@ -79,7 +79,9 @@ impl PlacedClocks {
 
     /// Whether that clock is emulated in the process.
     pub fn has(&self, process: Tid, id: i32) -> bool {
-        lock(&self.placed).get(&process).is_some_and(|stepped| stepped.iter().any(|clock| clock.clock.id() == id))
+        lock(&self.placed)
+            .get(&process)
+            .is_some_and(|stepped| stepped.iter().any(|clock| !clock.is_apart && clock.clock.id() == id))
     }
 
     /// Whether some process has an emulated clock that programs take deadlines from.
@@ -90,7 +92,9 @@ impl PlacedClocks {
     /// How far an emulated clock of that process lags, if Linux calls the clock exact. `grid` is read only if there is one.
     pub fn behind(&self, process: Tid, id: i32, now: Nanos, grid: impl Fn() -> Option<Grid>) -> Nanos {
         let Some(stepped) = lock(&self.placed).get(&process).map(Arc::clone) else { return Nanos::ZERO };
-        let Some(clock) = stepped.iter().find(|clock| clock.clock.id() == id) else { return Nanos::ZERO };
+        let Some(clock) = stepped.iter().find(|clock| !clock.is_apart && clock.clock.id() == id) else {
+            return Nanos::ZERO;
+        };
         let ahead = clock::ahead(id);
         let on_clock = grid().map(|grid| Grid { origin: grid.origin + ahead, ..grid });
         now + ahead - clock.reading(now + ahead, on_clock)

@@ -12,6 +12,7 @@ use std::os::unix::fs::FileExt;
 use oversleep_record::Nanos;
 use oversleep_system::rules::Grid;
 
+use super::apart;
 use super::vdso::Vdso;
 use crate::linux::code::trampoline::{DATA, Entry};
 use crate::linux::process::clock::now_on;
@@ -26,6 +27,8 @@ const MARK: u64 = u64::from_le_bytes(*b"ovsClock");
 const TABLES: u64 = 0x100;
 const TABLE: usize = 0x300;
 const ROW: usize = 64;
+/// The row of a clock that some functions alone see.
+const ROW_APART: usize = 10 * ROW;
 
 /// Reasons why a program keeps reading this system's clocks.
 pub const NO_VDSO: &str = "the program has no vDSO whose clocks could be replaced, so only clocks that it reads by system calls \
@@ -58,7 +61,7 @@ impl Table {
             };
             let reads = i64::from(clock.clock.reads().id()) + 1;
             let words = [period.0.max(1), origin.0, clock.step.0, clock.unit.0, reads];
-            let row = clock.clock.id() as usize * ROW;
+            let row = if clock.is_apart { ROW_APART } else { clock.clock.id() as usize * ROW };
             for (word, room) in words.iter().zip(bytes[row..].chunks_mut(8)) {
                 room.copy_from_slice(&word.to_le_bytes());
             }
@@ -83,7 +86,9 @@ pub fn from_next_tick(grid: Option<Grid>, now: Nanos) -> Option<Grid> {
 pub fn write(tid: Tid, table: &Table) -> Result<(), &'static str> {
     let written = memory_of(tid).and_then(|memory| {
         memory.write_all_at(&[table.0.as_slice(), &table.0].concat(), DATA + TABLES)?;
-        memory.write_all_at(&MARK.to_le_bytes(), DATA + MARK_AT)
+        memory.write_all_at(&MARK.to_le_bytes(), DATA + MARK_AT)?;
+        let is_apart = table.0[ROW_APART + 32] != 0;
+        memory.write_all_at(&u64::from(is_apart).to_le_bytes(), DATA + apart::STATE)
     });
     written.map_err(|_| UNWRITABLE)
 }

@@ -89,6 +89,11 @@ entries! {
     Gettimeofday = oversleep_gettimeofday;
     Time = oversleep_time;
     ClockGetres = oversleep_clock_getres;
+    // Where a program with a clock apart stops when it first reads it, and what calls its functions that do.
+    Meet = oversleep_meet;
+    PyMonotonic = oversleep_py_monotonic;
+    PyMonotonicNs = oversleep_py_monotonic_ns;
+    PyGetClockInfo = oversleep_py_get_clock_info;
     #[cfg(test)]
     RuleEnd = oversleep_rule_end;
     // Where sites read memory that the program points to, and where they continue if it can't be read.

@@ -62,15 +62,18 @@ impl Tracer {
         let shared = &self.shared;
         let Some(plan) = &shared.settings.plan else { return };
         let adapted = self.adapted(tid);
+        let apart = adapted.as_ref().and_then(|adapted| adapted.apart.clone());
+        let apart = apart.filter(|_| shared.settings.choice == ClockChoice::Coarse);
         let stepped = match adapted.as_ref().and_then(|adapted| adapted.clocks.as_ref()) {
             Some(ClockChoice::These(these)) if shared.settings.choice == ClockChoice::Coarse => {
                 let own = plan.clocks(&ClockChoice::These(these.clone())).unwrap_or_default();
                 let is_own = |clock| own.iter().any(|own| own.clock == clock);
                 let others = shared.settings.stepped.iter().filter(|other| !is_own(other.clock)).cloned();
-                others.chain(own.iter().cloned()).collect()
+                others.chain(own.iter().cloned()).collect::<Vec<_>>()
             }
             _ => shared.settings.stepped.clone(),
         };
+        let stepped: Vec<_> = stepped.into_iter().chain(apart).collect();
         if !stepped.is_empty()
             && let Err(why) = shared.place_clocks(tid, stepped)
         {

@@ -10,11 +10,13 @@ use super::shared::Shared;
 use crate::linux::calls::ignored::Outlasting;
 use crate::linux::calls::remaining::Readings;
 use crate::linux::calls::sends::Sendings;
+use crate::linux::clocks::apart;
 use crate::linux::code::cancel::{self, Cancelled};
 use crate::linux::code::interrupted;
 use crate::linux::filter;
 use crate::linux::job::supervising::guard;
 use crate::linux::process::clock::now;
+use crate::linux::process::lock::lock;
 use crate::linux::process::ptrace::{self, Registers, Stop, Thread, Tid};
 use crate::linux::process::status::{self, filters_of, process_of};
 use crate::linux::sites::places;
@@ -207,6 +209,7 @@ impl Tracer {
             }
             Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(libc::SIGSEGV | libc::SIGBUS) if places::recover(tid) => ptrace::go_on(tid, 0),
+            Stop::Signal(libc::SIGILL) if self.meets_clock_apart(tid) => ptrace::go_on(tid, 0),
             Stop::Signal(signal) => {
                 let gets = self.signal(tid, signal);
                 ptrace::go_on(tid, gets.unwrap_or(signal))
@@ -220,6 +223,16 @@ impl Tracer {
             }
             Stop::Call => self.end_call(tid),
         }
+    }
+
+    /// Whether a thread stopped because its program's functions are now to be told apart by the clock that they read.
+    fn meets_clock_apart(&mut self, tid: Tid) -> bool {
+        let process = self.process(tid);
+        let Some(met) = apart::meet(process, tid) else { return false };
+        if let Err(why) = met {
+            lock(&self.tally).note_passed_by("clock_gettime", why);
+        }
+        true
     }
 
     /// A thread is about to get a signal. What it gets now: the signal, or 0.

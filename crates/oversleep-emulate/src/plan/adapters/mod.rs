@@ -9,7 +9,7 @@ use oversleep_system::runtime_calls::{self, Caller, Host, OnLinux, Passes, Recor
 use oversleep_system::waits::{PACER, PARK_UNTIL, SLEEP_UNTIL};
 
 use super::classes::classes_of;
-use super::recognised::{Executed, PortClock, Recognised, all_port_clocks, port_clocks, recognised};
+use super::recognised::{Executed, Recognised, recognised};
 use super::{Class, ClockChoice, LinuxClock, Plan, Stepped};
 
 /// The waits of this project's library.
@@ -23,6 +23,8 @@ pub struct Adapted {
     waits: Vec<Wait>,
     /// Clocks, in the syntax of the option.
     pub clocks: Option<ClockChoice>,
+    /// A clock that some functions of the program alone see.
+    pub apart: Option<Stepped>,
     /// For the report.
     pub described: Vec<Described>,
 }
@@ -186,19 +188,13 @@ impl Plan {
                 self.describe(adapted, record, &one.name(), &one.evidence);
             }
         }
-        for port in port_clocks(&one.runtime.name, one.version.as_ref(), &self.machine.os) {
-            if let Some(Ok(ClockChoice::These(clock))) = port.choice()
-                && let ClockChoice::These(these) = adapted.clocks.get_or_insert(ClockChoice::These(Vec::new()))
-            {
-                these.extend(clock);
-            }
-            adapted.described.push(Described {
-                runtime: one.name(),
-                does: port.does.clone(),
-                source: port.source.clone(),
-                evidence: one.evidence.clone(),
-            });
+        if let Some(ClockChoice::These(own)) = self.chosen(&one.runtime.name, one.version.as_ref())
+            && let ClockChoice::These(these) = adapted.clocks.get_or_insert(ClockChoice::These(Vec::new()))
+        {
+            these.extend(own);
         }
+        adapted.apart = adapted.apart.take().or_else(|| self.apart(&one.runtime.name, one.version.as_ref()));
+        adapted.described.extend(self.about_clocks(one, adapted.described.len() > first));
         if adapted.described.len() > first {
             adapted.described.extend(self.too_new(one));
         }
@@ -269,7 +265,7 @@ impl Plan {
         record.due_clock(passes.wait != record.wait, &host, hz)
     }
 
-    fn clock_named(&self, name: &str) -> Option<&ClockModel> {
+    pub(super) fn clock_named(&self, name: &str) -> Option<&ClockModel> {
         self.machine.clocks.iter().find(|clock| clock.info.name == name)
     }
 
@@ -315,16 +311,6 @@ impl Plan {
             source: String::new(),
             evidence: "no runtime recognised; --as CALL says what its sleeps stand for".to_owned(),
         }
-    }
-
-    /// The clocks that the ports of some runtimes read from another one of this machine.
-    pub fn port_clocks(&self) -> Vec<LinuxClock> {
-        let choices = all_port_clocks(&self.machine.os).filter_map(PortClock::choice);
-        let these = choices.filter_map(|choice| match choice {
-            Ok(ClockChoice::These(these)) => Some(these),
-            _ => None,
-        });
-        these.flatten().map(|(clock, _)| clock).collect()
     }
 
     /// Whether ports of programs differ from what they are on this system.

@@ -142,6 +142,14 @@ fn written(call: &str, argument: &str) -> Option<Result<Nanos, String>> {
             let span = if value < 0.0 { Nanos(-span.0) } else { span };
             return Some(edge(call, span, argument).unwrap_or(Ok(span)));
         }
+        if let Some(days) = number.strip_suffix('d').and_then(|days| days.parse::<u32>().ok()) {
+            return Some(Err(format!(
+                "{call} takes a whole number of {unit}, and {} refuses {number} there, a floating-point number; for {days} days, \
+                 write {}h",
+                language.name,
+                u64::from(days) * 24
+            )));
+        }
         if language.is_number(number) {
             return Some(Err(format!(
                 "{call} takes a whole number of {unit}, and {} refuses {number} there; write a span like 1.5ms",

@@ -238,3 +238,14 @@ fn a_name_has_one_unit() {
         assert!(runtime_calls::call(name).is_none(), "{name} is in the table of runtimes' calls");
     }
 }
+
+#[test]
+fn days_that_are_a_number_of_the_language_are_told_from_days() {
+    for (text, part) in [
+        ("parkNanos(49d)", "Java refuses 49d there, a floating-point number; for 49 days, write 1176h"),
+        ("Task.Delay(50d)", "C# refuses 50d there, a floating-point number; for 50 days, write 1200h"),
+    ] {
+        let error = text.parse::<Subject>().expect_err(text).to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}
