@@ -193,7 +193,7 @@ impl Tracer {
                 Ok(())
             }
             Stop::Wait => {
-                if filter::refuse_others(tid)? {
+                if self.shared.may_have_other_filters() && filter::refuse_others(tid)? {
                     return ptrace::go_on(tid, 0);
                 }
                 let led = self.lead(tid, now);
