@@ -106,11 +106,6 @@ fn is_between(rip: u64, from: Entry, to: Entry) -> bool {
     (from.address()..to.address()).contains(&rip)
 }
 
-/// Whether the kernel makes a thread's call in the injected code again, unless a handler is against it.
-pub fn repeats_wait(registers: &Registers) -> bool {
-    registers.rax as i64 == RESTARTS_ALWAYS && place_of(registers) == At::Call
-}
-
 /// Whether a thread in the injected code can be brought back to its program.
 pub fn may_be_brought_back(registers: &Registers) -> bool {
     place_of(registers) != At::Elsewhere
