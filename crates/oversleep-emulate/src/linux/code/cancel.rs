@@ -3,9 +3,10 @@
 //! glibc ends a thread (`pthread_cancel`) by a signal whose handler unwinds the stack, to run destructors and whatever else
 //! cleans up. No unwind table knows the injected code, so the unwinding would end there, and a mutex would stay locked. A
 //! thread that gets this signal while it waits there is therefore brought back to the program before the handler runs, as if
-//! its own call had been interrupted. If it is elsewhere in that code, the signal comes a moment later. So it is with musl's: its
-//! handler looks whether the thread is at a call of the C library that can be cancelled. Elsewhere it only blocks the signal,
-//! which then wouldn't end the wait.
+//! its own call had been interrupted. If it is elsewhere in that code, the signal comes a moment later.
+//!
+//! So it is with musl's signal: its handler looks whether the thread is at a call of the C library that can be cancelled.
+//! Elsewhere it only blocks the signal, which then wouldn't end the wait.
 //! <https://sourceware.org/git/?p=glibc.git;a=blob;f=nptl/pthread_cancel.c;hb=glibc-2.36>
 
 use std::collections::HashMap;
