@@ -80,6 +80,32 @@ static void *thread(void *unused) {
     return 0;
 }
 
+static void spin(long us) {
+    struct timespec from, now;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - from.tv_sec) * 1000000 + (now.tv_nsec - from.tv_nsec) / 1000 < us);
+}
+
+// How a process ended whose thread is cancelled, so long after it is about to wait.
+static int cancels_after(long us) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t started;
+        void *result = 0;
+        alarm(20);
+        pthread_create(&started, 0, thread, 0);
+        while (sem_wait(&waits)) {}
+        us < 1000 ? spin(us) : usleep(us);
+        pthread_cancel(started);
+        pthread_join(started, &result);
+        _exit(result == PTHREAD_CANCELED && cleaned);
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
 int main(void) {
     sigset_t set;
     sigemptyset(&set);
@@ -92,21 +118,11 @@ int main(void) {
     socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
     ends[1] = pair[0];
     setsockopt(ends[1], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){30, 0}, sizeof(struct timeval));
-    for (how = 0; how < COUNT; how++) for (times = 0; times <= 20; times += 20) {
-        int status;
-        pid_t child = fork();
-        if (child == 0) {
-            pthread_t started;
-            void *result = 0;
-            alarm(20);
-            pthread_create(&started, 0, thread, 0);
-            while (sem_wait(&waits)) {}
-            usleep(20000);
-            pthread_cancel(started);
-            pthread_join(started, &result);
-            _exit(result == PTHREAD_CANCELED && cleaned);
-        }
-        waitpid(child, &status, 0);
-        printf("%d after %d: %x\n", how, times, status);
+    for (how = 0; how < COUNT; how++) {
+        int begun = 0;
+        for (times = 0; times <= 20; times += 20) printf("%d after %d: %x\n", how, times, cancels_after(20000));
+        times = 0;
+        for (long us = 0; us < 60; us += 3) begun += cancels_after(us) == 0x100;
+        printf("%d as it begins: %d\n", how, begun);
     }
 }

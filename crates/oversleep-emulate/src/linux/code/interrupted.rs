@@ -31,25 +31,6 @@ const END: [u8; 6] = [0x48, 0x83, 0xc4, 0x38, 0x41, 0x59];
 const ASIDE: [libc::c_long; 4] =
     [libc::SYS_clock_gettime, libc::SYS_personality, libc::SYS_getpid, libc::SYS_process_vm_writev];
 
-/// The entries of waits.
-const WAITS: [Entry; 15] = [
-    Entry::AbsRdx,
-    Entry::AbsR10,
-    Entry::AbsR8,
-    Entry::FutexSpan,
-    Entry::RelRdx,
-    Entry::RelR10,
-    Entry::RelR8,
-    Entry::EpollWait,
-    Entry::Poll,
-    Entry::Ppoll,
-    Entry::Select,
-    Entry::Pselect,
-    Entry::Nanosleep,
-    Entry::ClockNanosleep,
-    Entry::Receive,
-];
-
 /// The entries in place of calls that don't wait, and the calls.
 const OTHERS: [(Entry, libc::c_long); 7] = [
     (Entry::TimerFdSpan, libc::SYS_timerfd_settime),
@@ -87,7 +68,7 @@ fn place_of(registers: &Registers) -> At {
         return At::Elsewhere;
     }
     if registers.orig_rax == u64::MAX {
-        let wait = WAITS.into_iter().find(|entry| entry.address() == rip).map(At::Wait);
+        let wait = Entry::ALL.iter().find(|entry| is_wait(**entry) && entry.address() == rip).copied().map(At::Wait);
         let other = || OTHERS.iter().find(|(entry, _)| entry.address() == rip).map(|&(_, call)| At::Other(call));
         let installs = || (Entry::Install.address() == rip).then_some(At::Other(registers.rax as libc::c_long));
         return wait.or_else(other).or_else(installs).unwrap_or(At::Elsewhere);
@@ -97,6 +78,12 @@ fn place_of(registers: &Registers) -> At {
         || trampoline::code().get((rip - trampoline::BASE) as usize..).is_some_and(|code| code.starts_with(&END));
     let waits = || waits_at(rip) && (is_interrupted(registers) || !is_between(rip, Entry::Receive, Entry::TimerFdSpan));
     if !is_aside && (ends() || waits()) { At::Call } else { At::Elsewhere }
+}
+
+/// Whether threads are led there from a call that waits.
+fn is_wait(entry: Entry) -> bool {
+    const BEGUN: [Entry; 4] = [Entry::RelRdxBegun, Entry::RelR10Begun, Entry::RelR8Begun, Entry::EpollWaitBegun];
+    is_between(entry.address(), Entry::AbsRdx, Entry::TimerFdSpan) && !BEGUN.contains(&entry)
 }
 
 /// Whether a signal interrupted the thread's call.
@@ -117,11 +104,6 @@ fn waits_at(rip: u64) -> bool {
 
 fn is_between(rip: u64, from: Entry, to: Entry) -> bool {
     (from.address()..to.address()).contains(&rip)
-}
-
-/// Whether the kernel makes a thread's call in the injected code again, unless a handler is against it.
-pub fn repeats_wait(registers: &Registers) -> bool {
-    registers.rax as i64 == RESTARTS_ALWAYS && place_of(registers) == At::Call
 }
 
 /// Whether a thread in the injected code can be brought back to its program.
@@ -238,6 +220,8 @@ mod tests {
         assert_eq!(place(Entry::Poll.address() + 9, libc::SYS_clock_gettime, 0), At::Elsewhere, "on the way");
         assert_eq!(place(Entry::Poll.address() + 9, -1, 0), At::Elsewhere);
         assert_eq!(place(Entry::Poll.address(), -1, 7), At::Wait(Entry::Poll));
+        assert_eq!(place(Entry::Receive.address(), -1, 0), At::Wait(Entry::Receive));
+        assert_eq!(place(Entry::RelRdxBegun.address(), -1, 0), At::Elsewhere, "its registers are saved already");
         assert_eq!(place(Entry::Alarm.address(), -1, 0), At::Other(37));
         assert_eq!(place(Entry::Install.address(), -1, 35), At::Other(35));
         assert_eq!(place(Entry::Receive.address() + 99, 271, 1), At::Elsewhere, "it receives next");

@@ -38,6 +38,9 @@ macro_rules! entries {
         }
 
         impl Entry {
+            /// All, in no order.
+            pub const ALL: &[Entry] = &[$($(#[$when])* Entry::$name,)+];
+
             /// Its distance from the beginning of the code.
             pub fn offset(self) -> u64 {
                 let at: *const u8 = match self {

@@ -320,8 +320,8 @@ fn go_to(tid: Tid, mut registers: Registers, entry: Entry, [r11, rax]: [u64; 2])
     ptrace::set_registers(tid, &registers)
 }
 
-/// Whether there is room below a thread's stack pointer. A system call needs none, and neither do all programs keep a stack
-/// there while they make one.
+/// Whether there is room below a thread's stack pointer. A system call needs none, so some programs have none there while
+/// they make one.
 fn has_stack(tid: Tid, at: u64) -> bool {
     // The red zone, and what the injected code saves there.
     const ROOM: u64 = 128 + 256;

@@ -1,6 +1,7 @@
 //! What was requested of this emulation; nothing changes it while the program runs.
 
 use crate::Request;
+use crate::linux::process::status;
 use crate::plan::{ClockChoice, Plan, Stepped};
 use crate::report::OwnWakeUp;
 
@@ -18,6 +19,8 @@ pub struct Settings {
     pub locks_memory: bool,
     /// Whether programs of 32 bits run with native timing.
     pub allows_32_bit: bool,
+    /// Whether a filter of system calls was in force before the program started.
+    pub is_filtered: bool,
     /// Which clocks a program gets.
     pub choice: ClockChoice,
     /// The stepped clocks of a program without adapters.
@@ -38,6 +41,7 @@ impl Settings {
             is_unprivileged: unsafe { libc::geteuid() } != 0,
             locks_memory: request.locks_memory,
             allows_32_bit: request.allows_32_bit,
+            is_filtered: status::is_filtered(std::process::id() as i32),
             choice: request.clocks,
             stepped,
             has_adapters: request.has_adapters,

@@ -53,6 +53,13 @@ impl Shared {
         }
     }
 
+    /// Whether another filter than ours may stop a program's calls: one that the program installed itself, which makes it
+    /// special, or by a call of another ABI; or one that was in force before.
+    pub fn may_have_other_filters(&self) -> bool {
+        let Settings { plan, is_filtered, allows_32_bit, .. } = &self.settings;
+        self.processes.are_some() || plan.is_none() || *is_filtered || *allows_32_bit
+    }
+
     /// Whether a thread of that process can wait in the injected code: the code is there, and nothing forbids its calls.
     pub fn has_code(&self, process: Tid) -> bool {
         self.settings.plan.is_some() && !self.processes.is_native(process)

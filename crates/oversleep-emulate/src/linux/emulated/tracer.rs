@@ -195,7 +195,7 @@ impl Tracer {
                 Ok(())
             }
             Stop::Wait => {
-                if filter::refuse_others(tid)? {
+                if self.shared.may_have_other_filters() && filter::refuse_others(tid)? {
                     return ptrace::go_on(tid, 0);
                 }
                 let led = self.lead(tid, now);
@@ -242,8 +242,7 @@ impl Tracer {
         let ahead = shared.spaces.ahead(process, libc::CLOCK_MONOTONIC);
         let of = interrupted::Process { origin: &|place| shared.sites.origin(process, place), ahead };
         match signal {
-            cancel::SIGNAL => return self.cancelled.signal(Thread { process, tid }, &of),
-            cancel::OF_MUSL => cancel::repeat_in_program(tid, &of)?,
+            cancel::SIGNAL | cancel::OF_MUSL => return self.cancelled.signal(Thread { process, tid }, signal, &of),
             _ => {
                 let registers = self.outlasting.take_signal(tid, signal)?;
                 if interrupted::may_be_brought_back(&registers)

@@ -12,6 +12,11 @@ pub fn filters_of(process: Tid) -> Option<Tid> {
     in_status(process, "Seccomp_filters:")
 }
 
+/// Whether a process's system calls are filtered, as far as the system says it.
+pub fn is_filtered(process: Tid) -> bool {
+    in_status(process, "Seccomp:") != Some(0)
+}
+
 /// Whether a thread of this supervisor traces that process.
 pub fn is_traced_here(process: Tid) -> bool {
     let is_own = |tracer: Tid| tracer > 0 && std::fs::exists(format!("/proc/self/task/{tracer}")).unwrap_or(false);
