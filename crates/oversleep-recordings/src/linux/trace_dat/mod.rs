@@ -1,6 +1,7 @@
 //! trace.dat, which `trace-cmd record` writes: versions 6 and 7, plain or compressed by zstd.
 
 mod cut;
+mod pages;
 mod section;
 
 use std::cmp::Reverse;
@@ -8,7 +9,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use oversleep_why::calls::Arch;
 
-use self::section::{chunk, section};
+use self::section::section;
 use super::format::Described;
 use super::point::{Counts, Point};
 use super::ring::Page;
@@ -342,41 +343,6 @@ impl<'a> TraceDat<'a> {
             self.order.push(Reverse((point.t, at)));
         }
         Ok(())
-    }
-}
-
-impl Cpu<'_> {
-    /// Goes to the next page; whether there is one.
-    fn load(&mut self, page_size: usize, long_size: usize) -> Result<bool, Fault> {
-        if self.is_broken {
-            return Ok(false);
-        }
-        let is_loaded = match self.chunks {
-            None => {
-                if self.cursor.at() >= self.end {
-                    return Ok(false);
-                }
-                let page = self.cursor.peek(page_size)?;
-                let is_loaded = page.is_some_and(|page| self.page.load(page, long_size));
-                self.cursor.pass(page_size);
-                is_loaded
-            }
-            Some(left) => {
-                if self.chunk_at >= self.chunk.len() {
-                    if left == 0 {
-                        return Ok(false);
-                    }
-                    self.chunks = Some(left - 1);
-                    self.chunk = chunk(&mut self.cursor)?.unwrap_or_default();
-                    self.chunk_at = 0;
-                }
-                let page = self.chunk.get(self.chunk_at..self.chunk_at + page_size);
-                self.chunk_at += page_size;
-                page.is_some_and(|page| self.page.load(page, long_size))
-            }
-        };
-        self.is_broken = !is_loaded;
-        Ok(is_loaded)
     }
 }
 
