@@ -5,6 +5,9 @@ use oversleep_why::Wait;
 
 use crate::support::{PERF, PERF_SCRIPT, TRACE_6, TRACE_CMD, TRACEFS, piped, version_7, waits, zipped};
 
+/// A form of the run, it as it is, and it with damaged times.
+type Form<'a> = (&'static str, &'static [u8], &'a dyn Fn(usize) -> Vec<u8>);
+
 /// How far some times are changed.
 const JUMPS_NS: [i64; 5] = [90_000_000_000, -90_000_000_000, 1 << 56, 40_000_000, -40_000_000];
 
@@ -61,7 +64,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 #[test]
 fn a_record_whose_time_is_impossible_is_left_out_and_the_file_is_said_to_be_damaged() {
-    let forms: [(&str, &[u8], &dyn Fn(usize) -> Vec<u8>); 8] = [
+    let forms: [Form<'_>; 8] = [
         ("perf.data", PERF, &perf),
         ("perf.data of a pipe", PERF, &|seed| piped(&perf(seed))),
         ("perf.data -z", PERF, &|seed| zipped(&perf(seed))),

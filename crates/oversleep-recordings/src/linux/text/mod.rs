@@ -135,11 +135,10 @@ impl Text<'_> {
 
     /// What a line says that is no event's.
     fn read_other(&mut self) {
-        if let Some((cpu, count)) = lost(&self.line) {
-            if self.cpus.len() < KEPT_MAX || self.cpus.contains_key(&cpu) {
-                let of = self.cpus.entry(cpu).or_default();
-                of.missing = of.missing.saturating_add(count);
-            }
+        let has_room = |cpu: &u16| self.cpus.len() < KEPT_MAX || self.cpus.contains_key(cpu);
+        if let Some((cpu, count)) = lost(&self.line).filter(|(cpu, _)| has_room(cpu)) {
+            let of = self.cpus.entry(cpu).or_default();
+            of.missing = of.missing.saturating_add(count);
         }
         let about = |key: &[u8]| {
             let (of, value) = self.line.strip_prefix(b"# ")?.split_at_checked(key.len())?;
