@@ -5,6 +5,7 @@ use std::io::Read;
 
 use oversleep_record::file::FileError;
 use oversleep_record::{ResultFile, Series};
+use oversleep_recordings::gzip;
 use oversleep_why::recording::Reader;
 use oversleep_why::session;
 
@@ -31,6 +32,11 @@ pub enum ReadError {
 pub fn read(source: &mut dyn Read, reduce: fn(&mut Series)) -> Result<ResultFile, ReadError> {
     let mut bytes = Vec::new();
     (&mut *source).take(HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(FileError::Unreadable)?;
+    if gzip::is_packed(&bytes) {
+        source.read_to_end(&mut bytes).map_err(FileError::Unreadable)?;
+        // One that can't be unpacked is refused as it is.
+        bytes = gzip::unpack(&bytes).unwrap_or(bytes);
+    }
     if Reader::knows(&bytes) {
         source.read_to_end(&mut bytes).map_err(FileError::Unreadable)?;
         return session::replay(&bytes).map_err(|error| ReadError::Recording(error.to_string()));

@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 
 mod cursor;
+pub mod gzip;
 pub mod how_to;
 mod linux;
+mod order;
 mod source;
 mod windows;
 mod zstd;

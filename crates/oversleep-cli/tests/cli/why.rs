@@ -101,6 +101,38 @@ fn a_trace_of_windows_is_a_result_like_any_other() {
     assert!(commands.contains("wpr -start waits.wprp -filemode") && commands.contains("xperf -on PROC_THREAD"));
 }
 
+/// As gzip writes it, but stored.
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut file = b"\x1f\x8b\x08\0\0\0\0\0\0\x03".to_vec();
+    for piece in bytes.chunks(65_535) {
+        let size = piece.len() as u16;
+        file.extend([&[0], &size.to_le_bytes()[..], &(!size).to_le_bytes(), piece].concat());
+    }
+    file.extend([1, 0, 0, 0xff, 0xff]);
+    file.extend([0; 8]);
+    file
+}
+
+#[test]
+fn a_recording_may_be_compressed_by_gzip() {
+    let home = Home::new();
+    let text = include_bytes!("../../../oversleep-recordings/tests/recorded/tracefs.txt");
+    std::fs::write(home.path().join("trace.txt"), text).unwrap();
+    std::fs::write(home.path().join("trace.txt.gz"), packed(text)).unwrap();
+    std::fs::write(home.path().join("cut.gz"), &packed(text)[..40_000]).unwrap();
+    let shown = home.run(["why", "trace.txt"]).fine().stdout;
+    assert_eq!(home.run(["why", "trace.txt.gz"]).fine().stdout, shown);
+    home.run(["compare", "trace.txt", "trace.txt.gz"]).fine();
+    let cut = home.run(["why", "cut.gz"]);
+    assert_eq!(cut.code, Some(1));
+    assert!(cut.stderr.contains("it is compressed by gzip, and is cut off or damaged"), "{}", cut.stderr);
+    // Whose threads they are is said above the findings.
+    let cmd = include_bytes!("../../../oversleep-recordings/tests/recorded/trace-cmd.txt");
+    std::fs::write(home.path().join("cmd.txt"), cmd).unwrap();
+    let shown = home.run(["why", "cmd.txt"]).fine().stdout;
+    assert!(shown.contains("a program has the name of its thread"), "{shown}");
+}
+
 #[test]
 fn a_recording_of_the_scheduler_alone_says_what_it_shows() {
     let home = Home::new();

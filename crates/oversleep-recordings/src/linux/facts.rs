@@ -9,6 +9,7 @@ use oversleep_why::calls::Arch;
 use super::point::Handlers;
 use super::{Counts, Head, Point, Set, Stream, What};
 use crate::Fault;
+use crate::order::{Plausible, Seconds};
 
 pub type Map<K, V> = HashMap<K, V, RandomState>;
 
@@ -40,6 +41,8 @@ pub struct Facts {
     offsets: BTreeMap<u64, [Option<i64>; 2]>,
     is_same_clock: bool,
     pub is_truncated: bool,
+    /// When its points can be.
+    pub plausible: Plausible,
     /// A thread waited on one CPU and ran on another, and no event says when it moved.
     pub has_unseen_moves: bool,
     /// It says of some threads which process they are of.
@@ -187,7 +190,12 @@ impl Facts {
         let mut facts = Facts::default();
         let mut learnt = Learnt::default();
         let mut unslept = Unslept::default();
+        let mut seconds = Seconds::new(SECOND_NS);
         while let Some(point) = stream.next()? {
+            // Names may be told as of the begin of time.
+            if !matches!(point.what, What::Named { .. }) {
+                seconds.see(point.t);
+            }
             facts.learn(&point, &mut learnt);
             unslept.learn(&point);
         }
@@ -198,7 +206,10 @@ impl Facts {
         if !facts.tells_sleepers() {
             unslept.votes.iter().for_each(|(&function, &weight)| facts.vote(function, false, weight));
         }
-        facts.is_truncated = stream.is_truncated();
+        facts.plausible = seconds.plausible();
+        let plausible = facts.plausible;
+        facts.offsets.retain(|second, _| plausible.has(second * SECOND_NS));
+        facts.is_truncated = stream.is_truncated() || facts.plausible.has_dropped;
         // Only x86 has such an interrupt.
         let is_x86 = facts.can.has("local_timer_entry");
         facts.head.arch = facts.head.arch.or(is_x86.then_some(Arch::X86_64));

@@ -18,6 +18,7 @@ use oversleep_why::calls::Arch;
 use oversleep_why::event::{Event, Name};
 use oversleep_why::recording::Meta;
 
+use crate::order::Plausible;
 use crate::source::Source;
 use crate::{Events, Fault, Opened};
 use convert::Converter;
@@ -101,10 +102,11 @@ fn opened<'a>(source: &'a dyn Source, way: &str, open: Open) -> Result<Opened<'a
     meta.resolution_ns = Some(Nanos(signed(facts.head.resolution_ns))).filter(|&ns| ns != Nanos::ZERO);
     let is_truncated = facts.is_truncated;
     let counts = facts.counts.iter().map(|(entry, count)| (entry.full_name(), count)).collect();
+    let plausible = facts.plausible;
     let converter = Converter::new(facts, arch);
     meta.unseen = converter.unseen();
     let losses = Losses { missing: converter.lacks(), is_truncated, ..Losses::default() };
-    let events = Box::new(Points { stream: open(source)?, converter });
+    let events = Box::new(Points { stream: open(source)?, converter, plausible });
     Ok(Opened { meta, losses, counts, changes: Default::default(), events })
 }
 
@@ -112,12 +114,13 @@ fn opened<'a>(source: &'a dyn Source, way: &str, open: Open) -> Result<Opened<'a
 struct Points<'a> {
     stream: Box<dyn Stream + 'a>,
     converter: Converter,
+    plausible: Plausible,
 }
 
 impl Events for Points<'_> {
     fn next(&mut self, events: &mut Vec<Event>) -> Result<bool, Fault> {
         let point = self.stream.next()?;
-        if let Some(point) = &point {
+        if let Some(point) = point.as_ref().filter(|point| point.t == 0 || self.plausible.has(point.t)) {
             self.converter.feed(point, events);
         }
         Ok(point.is_some())

@@ -8,10 +8,11 @@ use oversleep_why::calls::Arch;
 use oversleep_why::etw::{Period, Record, Timeline};
 use oversleep_why::event::Name;
 
-use super::event::each;
+use super::event::Raw;
 use super::file::{Buffer, Buffers, Clock, HEAD, Header};
-use super::needed::{KINDS, Needed, arch, needed};
+use super::needed::{KINDS, Needed, Timed, arch, each_needed};
 use crate::Fault;
+use crate::order::{Plausible, Seconds};
 use crate::source::Source;
 
 type Map<K, V> = HashMap<K, V, RandomState>;
@@ -28,6 +29,15 @@ pub struct Part {
     /// When its first switch is and which thread leaves the CPU there, and the same for the thread that its last one brings.
     left: Option<(u64, u32)>,
     brought: Option<(u64, u32)>,
+}
+
+impl Part {
+    /// Leaves out what is outside.
+    fn limit(&mut self, plausible: &Plausible) {
+        (self.first, self.last) = (self.first.max(plausible.from), self.last.min(plausible.until));
+        self.left = self.left.filter(|(t, _)| plausible.has(*t));
+        self.brought = self.brought.filter(|(t, _)| plausible.has(*t));
+    }
 }
 
 /// From when to when records of a CPU are missing.
@@ -53,6 +63,8 @@ pub struct Facts {
     pub threads: Map<u32, (u64, u32, Option<Name>)>,
     pub programs: BTreeMap<u32, (u64, String)>,
     pub timeline: Timeline,
+    /// When its records can be.
+    pub plausible: Plausible,
     pub is_truncated: bool,
 }
 
@@ -106,7 +118,7 @@ struct Learnt {
     programs: BTreeMap<u32, (u64, String)>,
     periods: Vec<(u64, Needed)>,
     longest: u32,
-    spans: Option<(u64, u64)>,
+    seconds: Seconds,
     is_damaged: bool,
 }
 
@@ -123,7 +135,7 @@ impl Learnt {
             programs: BTreeMap::new(),
             periods: Vec::new(),
             longest: 0,
-            spans: None,
+            seconds: Seconds::new(header.ticks()),
             is_damaged: false,
         }
     }
@@ -131,24 +143,29 @@ impl Learnt {
     fn see(&mut self, buffer: Buffer, bytes: &[u8]) {
         let mut part: Option<Part> = None;
         let pointer = self.header.pointer;
-        let is_whole = each(bytes, |raw| {
-            self.records += 1;
-            self.arch = self.arch.or_else(|| arch(raw, pointer));
-            let Some(found) = needed(raw, pointer) else { return };
+        let (mut records, mut told) = (0, self.arch);
+        let see = |raw: &Raw<'_>| {
+            records += 1;
+            told = told.or_else(|| arch(raw, pointer));
+        };
+        let is_whole = each_needed(bytes, pointer, self.header.ticks(), see, |Timed { t, found, .. }, dropped| {
             self.counts[found.kind()] += 1;
-            let (first, last) = self.spans.get_or_insert((raw.t, raw.t));
-            (*first, *last) = ((*first).min(raw.t), (*last).max(raw.t));
-            let part = part.get_or_insert(Part { buffer, first: raw.t, last: raw.t, left: None, brought: None });
-            (part.first, part.last) = (part.first.min(raw.t), part.last.max(raw.t));
+            self.seconds.see(t);
+            let part = part.get_or_insert(Part { buffer, first: t, last: t, left: None, brought: None });
+            if dropped != 0 {
+                self.gaps.push(Gap { from: part.last.min(t), until: t, cpu: buffer.cpu });
+            }
+            (part.first, part.last) = (part.first.min(t), part.last.max(t));
             if let Needed::Record(Record::Switch { new, old, .. }) = found {
                 if let Some((from, _)) = part.brought.filter(|(_, brought)| *brought != old) {
-                    self.gaps.push(Gap { from, until: raw.t, cpu: buffer.cpu });
+                    self.gaps.push(Gap { from, until: t, cpu: buffer.cpu });
                 }
-                part.left.get_or_insert((raw.t, old));
-                part.brought = Some((raw.t, new));
+                part.left.get_or_insert((t, old));
+                part.brought = Some((t, new));
             }
-            self.learn(raw.t, found);
+            self.learn(t, found);
         });
+        (self.records, self.arch) = (self.records + records, told);
         self.is_damaged |= !is_whole;
         if self.gaps.len() > KEPT_MAX {
             self.gaps = joined(&self.gaps);
@@ -193,7 +210,14 @@ impl Learnt {
     }
 
     fn into_facts(mut self, missing: &BTreeSet<u64>, is_truncated: bool) -> Result<Facts, Fault> {
-        let spans = self.spans.unwrap_or((0, 0));
+        let plausible = self.seconds.plausible();
+        self.parts.iter_mut().for_each(|part| part.limit(&plausible));
+        self.parts.retain(|part| part.first <= part.last);
+        self.gaps.iter_mut().for_each(|gap| gap.until = gap.until.min(plausible.until));
+        self.gaps.retain(|gap| gap.from <= gap.until);
+        self.periods.retain(|(t, _)| plausible.has(*t));
+        let first = self.parts.iter().map(|part| part.first).min().unwrap_or(0);
+        let spans = (first, self.parts.iter().map(|part| part.last).max().unwrap_or(0));
         let clock = self.header.clock(spans.0, spans.1)?;
         self.parts.sort_by_key(|part| (part.buffer.cpu, part.first));
         for of_cpu in self.parts.chunk_by(|one, other| one.buffer.cpu == other.buffer.cpu) {
@@ -225,7 +249,8 @@ impl Learnt {
             threads: self.threads,
             programs: self.programs,
             timeline,
-            is_truncated,
+            plausible,
+            is_truncated: is_truncated || plausible.has_dropped,
         })
     }
 }

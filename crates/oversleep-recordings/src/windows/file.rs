@@ -179,6 +179,11 @@ impl Header {
         format!("{major}.{minor}.{build}")
     }
 
+    /// How many units of its clock a second has.
+    pub fn ticks(&self) -> u64 {
+        self.clock.hz
+    }
+
     pub fn start_unix_s(&self) -> Option<i64> {
         let seconds = i64::try_from(self.start / 10_000_000).ok()?;
         (self.start != 0).then_some(seconds - UNIX_EPOCH_S)

@@ -6,11 +6,11 @@ use std::collections::BinaryHeap;
 
 use oversleep_why::etw::{Record, Stamped};
 
-use super::event::each;
 use super::facts::{Facts, Gap, Part};
 use super::file::{Buffers, Clock};
-use super::needed::{Needed, needed, short};
+use super::needed::{Needed, Timed, each_needed, short};
 use crate::Fault;
+use crate::order::Plausible;
 use crate::source::Source;
 
 /// The most records of buffers that are open at once.
@@ -23,6 +23,8 @@ pub struct Merged<'a> {
     gaps: std::iter::Peekable<std::vec::IntoIter<Gap>>,
     pointer: usize,
     clock: Clock,
+    ticks: u64,
+    plausible: Plausible,
     /// The records of open buffers, and the next one of each by its time and its buffer's place.
     open: Vec<std::vec::IntoIter<(u64, Stamped)>>,
     next: BinaryHeap<Reverse<(u64, usize)>>,
@@ -39,6 +41,8 @@ impl<'a> Merged<'a> {
             gaps: facts.gaps.clone().into_iter().peekable(),
             pointer: facts.header.pointer,
             clock: facts.clock,
+            ticks: facts.header.ticks(),
+            plausible: facts.plausible,
             open: Vec::new(),
             next: BinaryHeap::new(),
             held: Vec::new(),
@@ -71,11 +75,16 @@ impl<'a> Merged<'a> {
     fn begin(&mut self, part: &Part) -> Result<(), Fault> {
         let Some(bytes) = self.buffers.records(&part.buffer)? else { return Ok(()) };
         let mut records = Vec::new();
-        each(&bytes, |raw| {
-            let Some(record) = needed(raw, self.pointer).and_then(|found| self.record(found)) else { return };
-            let t = self.clock.ns(raw.t);
-            records.push((raw.t, Stamped { t, cpu: part.buffer.cpu, thread: raw.thread, record }));
-        });
+        each_needed(
+            &bytes,
+            self.pointer,
+            self.ticks,
+            |_| {},
+            |Timed { t, thread, found }, _| {
+                let Some(record) = self.record(found).filter(|_| self.plausible.has(t)) else { return };
+                records.push((t, Stamped { t: self.clock.ns(t), cpu: part.buffer.cpu, thread, record }));
+            },
+        );
         self.count += records.len();
         if self.count > OPEN_MAX {
             return Err(Fault::Damaged("too many of its buffers are of one time".to_owned()));

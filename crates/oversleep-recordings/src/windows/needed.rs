@@ -4,8 +4,9 @@ use oversleep_why::calls::Arch;
 use oversleep_why::etw::{Class, Period, Record, decode};
 use oversleep_why::event::Name;
 
-use super::event::{Kind, Raw};
+use super::event::{Kind, Raw, each};
 use crate::cursor::Bytes;
+use crate::order::{Order, SLIP_NS};
 
 /// The kinds, as Microsoft's tools name them.
 pub const KINDS: &[&str] = &[
@@ -24,6 +25,8 @@ pub const KINDS: &[&str] = &[
 ];
 const COMPACT: usize = 10;
 const RESOLUTION: usize = 11;
+/// How many records in a row are believed when they jump ahead: each has a time of its own.
+const CONFIRM: usize = 4;
 
 /// Groups of the kernel's records, and their classes' GUIDs.
 const PROCESS: u8 = 3;
@@ -71,6 +74,34 @@ impl Needed {
             Needed::Period { .. } | Needed::Clock { .. } => RESOLUTION,
         }
     }
+}
+
+/// A needed record, and its time by the file's clock.
+pub struct Timed {
+    pub t: u64,
+    pub thread: u32,
+    pub found: Needed,
+}
+
+/// Passes each record of a buffer to `see`, and the needed ones whose time is right to `f`, in the order in which the buffer
+/// has them. Whether all could be read, and none was left out; `ticks` are those of a second.
+pub fn each_needed(
+    bytes: &[u8],
+    pointer: usize,
+    ticks: u64,
+    mut see: impl FnMut(&Raw<'_>),
+    mut f: impl FnMut(Timed, u64),
+) -> bool {
+    let slip = u64::try_from(u128::from(SLIP_NS) * u128::from(ticks) / 1_000_000_000).unwrap_or(u64::MAX);
+    let mut order = Order::new(slip, CONFIRM);
+    let is_whole = each(bytes, |raw| {
+        see(raw);
+        if let Some(found) = needed(raw, pointer) {
+            order.push(raw.t, Timed { t: raw.t, thread: raw.thread, found }, &mut f);
+        }
+    });
+    order.flush(&mut f);
+    is_whole && !order.has_dropped()
 }
 
 /// What a record means; `None` if it isn't needed.

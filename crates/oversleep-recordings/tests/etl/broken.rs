@@ -3,8 +3,8 @@
 use oversleep_recordings::{recognise, replay};
 
 use crate::shared::damage;
-use crate::support::{GAME, sleeps};
-use crate::write::Trace;
+use crate::support::{GAME, sleeps, waits};
+use crate::write::{Header, Trace};
 
 fn reads(bytes: &[u8]) -> bool {
     recognise(bytes).is_some_and(|format| match replay(format, &bytes) {
@@ -58,6 +58,27 @@ fn damaged_traces_are_read_or_refused() {
         damage::each(&file, damage::inputs(200), |bad| {
             reads(bad);
         });
+    }
+}
+
+/// A record whose time is far from those of its neighbours is left out.
+#[test]
+fn times_that_are_damaged_make_no_wait_later() {
+    let good = sleeps(Trace::default());
+    let latest = |file: &[u8]| waits(file).iter().map(|wait| wait.lateness_ns).max().unwrap();
+    let lasted = |file: &[u8]| replay(recognise(file).unwrap(), &file).unwrap().duration_ns;
+    let whole = good.write(&[]);
+    for jump in [900_000_000, -900_000_000, 1 << 56, 400_000, -400_000] {
+        let mut trace = good.clone();
+        let records = trace.records.iter_mut().filter(|(_, _, record)| record[2] == Header::PerfInfo as u8);
+        for (_, _, record) in records.skip(9).step_by(41) {
+            let t = u64::from_le_bytes(record[8..16].try_into().unwrap()).wrapping_add_signed(jump);
+            record[8..16].copy_from_slice(&t.to_le_bytes());
+        }
+        let damaged = trace.write(&[]);
+        assert!(replay(recognise(&damaged).unwrap(), &&damaged[..]).unwrap().observation.unwrap().losses.is_truncated);
+        assert!(latest(&damaged) <= latest(&whole) && lasted(&damaged) <= lasted(&whole), "{jump}");
+        assert!(waits(&damaged).len() > 20, "{jump}: {}", waits(&damaged).len());
     }
 }
 

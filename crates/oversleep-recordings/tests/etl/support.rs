@@ -57,10 +57,11 @@ pub fn sleeps(trace: Trace) -> Trace {
     trace
 }
 
-/// What other crates' tests read: a game that sleeps beside a hog, and requests 1 ms for a while.
+/// What other crates' tests read: a game that sleeps beside a hog, and requests 1 ms meanwhile, so that each of its sleeps
+/// ends at the second tick.
 pub fn game() -> Vec<u8> {
     let mut trace = sleeps(Trace { is_packed: true, ..Trace::default() });
-    trace.request(30_000.0, 63, GAME, 10_000);
-    trace.request(90_000.0, 63, GAME, 156_250);
+    trace.request(500.0, 63, GAME, 10_000);
+    trace.request(123_000.0, 63, GAME, 156_250);
     trace.write(&[])
 }

@@ -4,10 +4,12 @@
 mod broken;
 mod lacking;
 mod moves;
+mod others;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod support;
 mod text;
+mod times;
 mod wakes;
 
 use std::collections::BTreeMap;

@@ -18,7 +18,6 @@ pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
     let rounded = observation.resolution_ns.filter(|&unit| unit >= COARSE);
     let rounded =
         rounded.map(|unit| format!("The recorder rounds times to {unit}: each part may be wrong by as much."));
-    let programs = observation.lacks_processes.then(|| PROGRAMS.to_owned());
     let unseen: Vec<&str> = observation.unseen.iter().map(|part| part.name()).collect();
     let unseen = (!unseen.is_empty()).then(|| format!("Not recorded: {}.", unseen.join(", ")));
     let missing = &observation.losses.missing;
@@ -29,13 +28,17 @@ pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
         .then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
     by.iter()
         .map(|&limit| limit.to_owned())
-        .chain(programs)
         .chain(rounded)
         .chain(unseen)
         .chain(lacks)
         .chain(unseen_waits)
         .chain(missing)
         .collect()
+}
+
+/// That programs are threads: whoever delays a program may be a thread of its own.
+pub fn of_programs(file: &ResultFile) -> Option<String> {
+    file.observation.as_ref().is_some_and(|observation| observation.lacks_processes).then(|| PROGRAMS.to_owned())
 }
 
 fn is_of_windows(file: &ResultFile, observation: &Observation) -> bool {
@@ -115,8 +118,8 @@ const RECORDED_SCHEDULER: &str = "The recording has the scheduler's events alone
     after waking up, whatever woke them; how late their timers were is not recorded.";
 const RECORDED_SWITCHES: &str = "The recording has the scheduler's switches alone. They show what idle CPUs wake up for, and \
     which threads have a period; how long threads waited for a CPU is not recorded, nor how late their timers were.";
-const PROGRAMS: &str =
-    "The recording doesn't say which threads are of one process: a program has the name of its thread.";
+const PROGRAMS: &str = "The recording doesn't say which threads are of one process: a program has the name of its thread, and another thread of \
+     its own looks like a stranger.";
 const RECORDED_WINDOWS: &str = "Windows' records don't hold what a call requests, so lateness counts from the interrupt that \
     ended the wait, and the tick that it waited for isn't seen. State what the program meant: --want 1ms.";
 const RECORDED_WANTED: &str = "Windows' records don't hold what a call requests, so lateness counts from what you state: from \

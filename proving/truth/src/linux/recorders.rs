@@ -35,6 +35,8 @@ const OTHERS: [(&str, &str, &str); 3] = [
 ];
 /// The text of tracefs, of the same events in a buffer of its own.
 const TEXT: &str = "trace.txt";
+/// What is said of a file whose recorder was told of no event.
+const NOTHING: &str = "it has no events of sched:sched_switch";
 const BUFFER: &str = "-B oversleep-truth";
 
 /// The parts that have to be the same within so many ns, for 98 % of the waits.
@@ -65,7 +67,14 @@ fn recorders() -> Result<String, String> {
                 continue;
             }
             let other;
-            (other, *unit) = recorded(&path)?;
+            (other, *unit) = match recorded(&path) {
+                // The kernel may let it begin and tell it nothing.
+                Err(why) if why.contains(NOTHING) => {
+                    fs::write(dir.0.join(errors_of(file)), NOTHING).map_err(|error| error.to_string())?;
+                    continue;
+                }
+                read => read?,
+            };
             for (share, value) in of.iter_mut().zip(compared(&own, &other, *unit)) {
                 share[run] = value;
             }
@@ -73,14 +82,16 @@ fn recorders() -> Result<String, String> {
     }
     let mut holds = waits > 1_000 * RUNS;
     let mut text = format!("{waits} waits in {RUNS} runs");
+    let mut has_any = false;
     for ((of, unit), (_, _, file)) in shares.iter_mut().zip(units).zip(OTHERS) {
         let rounds =
             if unit == 0 { String::new() } else { format!(" (it rounds times to {unit} ns, which is allowed)") };
         text += &format!("\n         {file}{rounds}:");
         if of[0] == [0.0; RUNS] {
-            text += " SKIPPED: it can't record here";
+            text += &format!(" not available: {}", reason(&dir.0, file));
             continue;
         }
+        has_any = true;
         for (share, (what, least)) in of.iter_mut().zip(BARS) {
             share.sort_by(f64::total_cmp);
             let median = share[RUNS / 2];
@@ -88,7 +99,21 @@ fn recorders() -> Result<String, String> {
             text += &format!("\n           {what}: {:.2} % (worst {:.2} %)", median * 100.0, share[0] * 100.0);
         }
     }
+    if !has_any {
+        return Err(format!("SKIPPED: no other tool can record here: {text}"));
+    }
     judge(holds, text)
+}
+
+/// Why a tool made no file: the last thing that it said.
+fn reason(dir: &Path, file: &str) -> String {
+    let said = fs::read_to_string(dir.join(errors_of(file))).unwrap_or_default();
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+    last.unwrap_or("it ended without a message").to_owned()
+}
+
+fn errors_of(file: &str) -> String {
+    format!("{file}.errors")
 }
 
 /// The waits that ended by their timers, as the collector's events tell them; the others' files lie in `dir` then.
@@ -118,7 +143,8 @@ fn start(dir: &Path, (way, words, file): (&str, &str, &str)) -> Result<Child, St
     }
     let mut shell = Command::new("sh");
     shell.current_dir(dir).args(["-c", &line]);
-    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let errors = fs::File::create(dir.join(errors_of(file))).map_err(|error| format!("SKIPPED: {error}"))?;
+    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
     shell.spawn().map_err(|error| format!("SKIPPED: {error}"))
 }
 

@@ -14,6 +14,7 @@ use super::format::Described;
 use super::point::{Counts, Point};
 use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::{Bytes, Cursor};
+use crate::order::Order;
 use crate::source::Source;
 use crate::{Fault, Format, zstd};
 
@@ -31,6 +32,8 @@ const PIPE_HEAD: u64 = 16;
 const HEAD_MAX: u64 = 64 << 20;
 /// The most points that wait for earlier ones.
 const WAITING_MAX: usize = 1 << 18;
+/// How many records in a row are believed when they jump ahead: each has a time of its own.
+const CONFIRM: usize = 4;
 
 /// Kinds of records.
 const HEADER_ATTR: u32 = 64;
@@ -56,6 +59,8 @@ struct Perf<'a> {
     /// The record that is taken.
     record: Vec<u8>,
     packed: Option<Packed>,
+    /// By CPU: what isn't in `waiting` yet, since its time may be damaged.
+    orders: Vec<Order<Point>>,
     waiting: Waiting,
     /// Events up to that time have all come: it is the latest one of the round before the last.
     complete: u64,
@@ -65,6 +70,8 @@ struct Perf<'a> {
     last: Vec<u64>,
     counts: Counts,
     is_over: bool,
+    /// Nothing is held any more.
+    is_told: bool,
     is_broken: bool,
 }
 
@@ -98,6 +105,7 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
         end: source.size(),
         record: Vec::new(),
         packed: None,
+        orders: Vec::new(),
         waiting: Waiting::default(),
         complete: 0,
         round_max: 0,
@@ -105,6 +113,7 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
         last: Vec::new(),
         counts: Counts::default(),
         is_over: false,
+        is_told: false,
         is_broken: false,
     };
     if size != PIPE_HEAD {
@@ -298,7 +307,12 @@ impl Perf<'_> {
 
     /// What comes after two ends of rounds is later than all that came before the first one.
     fn end_round(&mut self) {
-        self.complete = self.complete.max(self.last_max);
+        let mut complete = self.last_max;
+        for cpu in 0..self.orders.len() {
+            self.with_order(cpu, |order, f| order.age(f));
+            complete = complete.min(self.orders[cpu].earliest_held().map_or(u64::MAX, |t| t.saturating_sub(1)));
+        }
+        self.complete = self.complete.max(complete);
         self.last_max = self.round_max;
     }
 }
@@ -338,13 +352,19 @@ impl Stream for Perf<'_> {
     }
 
     fn is_truncated(&self) -> bool {
-        self.is_broken
+        self.is_broken || self.orders.iter().any(Order::has_dropped)
     }
 
     fn next(&mut self) -> Result<Option<Point>, Fault> {
         loop {
             let is_complete = self.waiting.earliest_t().is_some_and(|t| t <= self.complete);
-            if is_complete || self.waiting.count() >= WAITING_MAX || !self.next_record()? {
+            if is_complete || self.waiting.count() >= WAITING_MAX {
+                break;
+            }
+            if !self.next_record()? {
+                if !std::mem::replace(&mut self.is_told, true) {
+                    (0..self.orders.len()).for_each(|cpu| self.with_order(cpu, |order, f| order.flush(f)));
+                }
                 break;
             }
         }

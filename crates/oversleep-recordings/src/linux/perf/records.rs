@@ -3,8 +3,9 @@
 use super::super::format::{Raw, name};
 use super::super::point::{Point, What};
 use super::attrs::Attr;
-use super::{F_TRACING_DATA, FINISHED_ROUND, HEADER_ATTR, HEADER_FEATURE, Perf, attr_of, clock};
+use super::{CONFIRM, F_TRACING_DATA, FINISHED_ROUND, HEADER_ATTR, HEADER_FEATURE, Perf, attr_of, clock};
 use crate::cursor::Bytes;
+use crate::order::{Order, SLIP_NS};
 use crate::{CPUS_MAX, zstd};
 
 /// Kinds of records.
@@ -43,9 +44,8 @@ impl Perf<'_> {
                 let at = if kind == LOST { 8 } else { 0 };
                 let count = rest.get(at..).and_then(|rest| Bytes(rest).u64()).unwrap_or(1);
                 if let Some((t, cpu)) = self.trailer(rest) {
-                    let from = self.last.get(usize::from(cpu)).copied().filter(|&last| last != 0).unwrap_or(t);
                     let what = What::Gap { until: t, count: count.max(1) };
-                    self.push(Point { t: from.min(t), cpu, tid: 0, tgid: None, what });
+                    self.push(Point { t, cpu, tid: 0, tgid: None, what });
                 }
             }
             COMM => {
@@ -132,11 +132,6 @@ impl Perf<'_> {
         let size = bytes.u32()? as usize;
         let record = bytes.take(size)?;
         let id = Bytes(record).u16()?;
-        let at = usize::from(cpu as u16);
-        if self.last.len() <= at {
-            self.last.resize(at + 1, 0);
-        }
-        self.last[at] = t;
         let layout = self.described.layout(id)?;
         self.counts.add(layout.place);
         // A task that has exited has no id any more.
@@ -147,7 +142,35 @@ impl Perf<'_> {
     }
 
     fn push(&mut self, point: Point) {
-        self.round_max = self.round_max.max(point.t);
-        self.waiting.push(point);
+        // Names that were told of no time come first.
+        if point.t == 0 {
+            return self.waiting.push(point);
+        }
+        let cpu = usize::from(point.cpu);
+        if self.orders.len() <= cpu {
+            self.orders.resize_with(cpu + 1, || Order::new(SLIP_NS, CONFIRM));
+            self.last.resize(cpu + 1, 0);
+        }
+        self.with_order(cpu, |order, f| order.push(point.t, point, f));
+    }
+
+    /// Does something with what may be held of a CPU; what isn't any more is taken.
+    pub(super) fn with_order(&mut self, cpu: usize, mut f: impl FnMut(&mut Order<Point>, &mut dyn FnMut(Point, u64))) {
+        let Perf { orders, last, waiting, round_max, .. } = self;
+        let last = &mut last[cpu];
+        f(&mut orders[cpu], &mut |mut point, dropped| {
+            if dropped != 0 {
+                waiting.push(point.gap_before(*last, dropped));
+            }
+            match &point.what {
+                What::Gap { until, .. } => {
+                    point.t = Some(*last).filter(|&last| last != 0).unwrap_or(*until).min(*until)
+                }
+                What::Named { .. } => {}
+                _ => *last = point.t,
+            }
+            *round_max = (*round_max).max(point.t);
+            waiting.push(point);
+        });
     }
 }

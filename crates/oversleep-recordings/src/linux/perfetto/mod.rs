@@ -17,6 +17,7 @@ use super::format::name;
 use super::point::{Counts, Point, Task, What};
 use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::Cursor;
+use crate::order::{Order, SLIP_NS};
 use crate::source::Source;
 use crate::{CPUS_MAX, Fault, Format, zstd};
 
@@ -40,6 +41,8 @@ const WITHIN: u64 = PACKET_MAX as u64 - 1;
 const LANES_MAX: usize = 4 * CPUS_MAX as usize;
 /// How many packets are kept unpacked.
 const UNPACKED_MAX: usize = 8;
+/// How many points in a row are believed when they jump ahead: columns have the differences of times.
+const CONFIRM: usize = 64;
 /// The head of a packet: its field's number, and its size.
 const PACKET_HEAD: usize = 11;
 
@@ -59,7 +62,6 @@ struct Perfetto<'a> {
 
 /// A CPU's events of one sequence of packets: each data source of ftrace has its own, and only within one are they in the
 /// order of time.
-#[derive(Default)]
 struct Lane {
     cpu: u16,
     sequence: u64,
@@ -68,9 +70,38 @@ struct Lane {
     at: usize,
     /// Packets before the next one were dropped.
     has_lost: bool,
+    /// Its points, whether events before it are missing, and those whose time is right.
+    order: Order<(Point, bool)>,
     points: VecDeque<Point>,
     running: Task,
     last: u64,
+}
+
+impl Lane {
+    fn new(cpu: u16, sequence: u64) -> Lane {
+        Lane {
+            cpu,
+            sequence,
+            places: Vec::new(),
+            at: 0,
+            has_lost: false,
+            order: Order::new(SLIP_NS, CONFIRM),
+            points: VecDeque::new(),
+            running: Task::default(),
+            last: 0,
+        }
+    }
+
+    /// Takes a point whose time is right.
+    fn tell(&mut self, (mut point, is_after_loss): (Point, bool), dropped: u64) {
+        // Packets of one lane are in order.
+        point.t = point.t.max(self.last);
+        if is_after_loss || dropped != 0 {
+            self.points.push_back(point.gap_before(self.last, dropped.max(1)));
+        }
+        self.last = point.t;
+        self.points.push_back(point);
+    }
 }
 
 /// A packet's place in the file, its place in the compressed one there, and whether events before it are missing.
@@ -213,7 +244,7 @@ impl Perfetto<'_> {
             return;
         }
         let at = known.unwrap_or_else(|| {
-            self.lanes.push(Lane { cpu: number as u16, sequence, ..Lane::default() });
+            self.lanes.push(Lane::new(number as u16, sequence));
             self.lanes.len() - 1
         });
         let lane = &mut self.lanes[at];
@@ -272,17 +303,22 @@ impl Perfetto<'_> {
     fn refill(&mut self, at: usize) -> Result<(), Fault> {
         while self.lanes[at].points.is_empty() {
             let lane = &self.lanes[at];
-            let Some(&place) = lane.places.get(lane.at) else { return Ok(()) };
+            let Some(&place) = lane.places.get(lane.at) else {
+                let lane = &mut self.lanes[at];
+                let mut right = Vec::new();
+                lane.order.flush(|point, dropped| right.push((point, dropped)));
+                if right.is_empty() {
+                    return Ok(());
+                }
+                right.into_iter().for_each(|(point, dropped)| lane.tell(point, dropped));
+                break;
+            };
             let cpu = lane.cpu;
             let bundle = self.bundle(place)?.map(|bundle| self.events.points(&bundle, cpu)).unwrap_or_default();
             let lane = &mut self.lanes[at];
             lane.at += 1;
+            let mut right = Vec::new();
             for (place_in_bundle, (mut point, is_in_column)) in bundle.points.into_iter().enumerate() {
-                // Packets of one lane are in order.
-                point.t = point.t.max(lane.last);
-                if place_in_bundle == 0 && (bundle.is_after_loss || place.is_after_loss()) {
-                    lane.points.push_back(point.gap_before(lane.last, 1));
-                }
                 if is_in_column {
                     point.tid = lane.running.tid;
                 }
@@ -290,9 +326,10 @@ impl Perfetto<'_> {
                     *from = if is_in_column { lane.running } else { *from };
                     lane.running = *to;
                 }
-                lane.last = point.t;
-                lane.points.push_back(point);
+                let is_after_loss = place_in_bundle == 0 && (bundle.is_after_loss || place.is_after_loss());
+                lane.order.push(point.t, (point, is_after_loss), |point, dropped| right.push((point, dropped)));
             }
+            right.into_iter().for_each(|(point, dropped)| lane.tell(point, dropped));
         }
         let point = self.lanes[at].points.front();
         self.order.extend(point.map(|point| Reverse((point.t, at))));
@@ -315,7 +352,7 @@ impl Stream for Perfetto<'_> {
     }
 
     fn is_truncated(&self) -> bool {
-        self.is_broken
+        self.is_broken || self.lanes.iter().any(|lane| lane.order.has_dropped())
     }
 
     fn next(&mut self) -> Result<Option<Point>, Fault> {

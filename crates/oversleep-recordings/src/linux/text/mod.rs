@@ -13,6 +13,7 @@ use super::facts::{KEPT_MAX, Map};
 use super::point::{Counts, Point, What};
 use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::Cursor;
+use crate::order::{Order, SLIP_NS};
 use crate::source::Source;
 use crate::{Fault, Format};
 
@@ -27,6 +28,9 @@ const KNOWN_WITHIN: usize = 64 << 10;
 const SYSTRACE: &[u8] = b"<title>Android System Trace</title>";
 /// Events that are held to be put in the order of time: a CPU's may be written late.
 const HELD: usize = 1_024;
+/// How many lines of a CPU in a row are believed when they jump ahead, and after how many lines they are in any case.
+const CONFIRM: usize = 4;
+const LINES: usize = HELD / 4;
 
 struct Text<'a> {
     head: Head,
@@ -35,13 +39,35 @@ struct Text<'a> {
     line: Vec<u8>,
     counts: Counts,
     held: VecDeque<Point>,
-    /// By CPU: its last event, and how many are missing after it.
-    cpus: Map<u16, (u64, u64)>,
+    cpus: Map<u16, Cpu>,
+    lines: usize,
     /// By thread: its name and process.
     tasks: Map<u32, (Name, Option<u32>)>,
     /// Functions of timers by the numbers that stand for their names.
     functions: Map<u64, String>,
     is_cut: bool,
+}
+
+/// What is known of a CPU.
+struct Cpu {
+    order: Order<Event>,
+    /// Its last event.
+    last: u64,
+    /// How many are missing after the last line that was read.
+    missing: u64,
+}
+
+/// An event, whose thread has a name, and before which some are missing.
+struct Event {
+    point: Point,
+    name: Name,
+    missing: u64,
+}
+
+impl Default for Cpu {
+    fn default() -> Cpu {
+        Cpu { order: Order::new(SLIP_NS, CONFIRM), last: 0, missing: 0 }
+    }
 }
 
 /// Text is known by the head of a writer or by the line of an event, whatever lines are before it. Pages of systrace have it
@@ -73,6 +99,7 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
         counts: Counts::default(),
         held: VecDeque::new(),
         cpus: Map::default(),
+        lines: 0,
         tasks: Map::default(),
         functions: Map::default(),
         is_cut: false,
@@ -108,12 +135,10 @@ impl Text<'_> {
 
     /// What a line says that is no event's.
     fn read_other(&mut self) {
-        if let Some((cpu, count)) = lost(&self.line) {
-            if let Some(of) = self.cpus.get_mut(&cpu) {
-                of.1 = of.1.saturating_add(count);
-            } else if self.cpus.len() < KEPT_MAX {
-                self.cpus.insert(cpu, (0, count));
-            }
+        let has_room = |cpu: &u16| self.cpus.len() < KEPT_MAX || self.cpus.contains_key(cpu);
+        if let Some((cpu, count)) = lost(&self.line).filter(|(cpu, _)| has_room(cpu)) {
+            let of = self.cpus.entry(cpu).or_default();
+            of.missing = of.missing.saturating_add(count);
         }
         let about = |key: &[u8]| {
             let (of, value) = self.line.strip_prefix(b"# ")?.split_at_checked(key.len())?;
@@ -151,26 +176,42 @@ impl Text<'_> {
         if let Some((number, name)) = named.filter(|_| self.functions.len() < KEPT_MAX) {
             self.functions.insert(number, name);
         }
-        let point = Point { t, cpu, tid, tgid, what };
-        let (last, missing) = self.cpus.insert(cpu, (t, 0)).unwrap_or_default();
+        let of = self.cpus.entry(cpu).or_default();
+        let event =
+            Event { point: Point { t, cpu, tid, tgid, what }, name: called, missing: std::mem::take(&mut of.missing) };
+        let mut right = Vec::new();
+        of.order.push(t, event, |event, dropped| right.push((event, dropped)));
+        self.lines += 1;
+        if self.lines.is_multiple_of(LINES) {
+            self.cpus.values_mut().for_each(|of| of.order.age(|event, dropped| right.push((event, dropped))));
+        }
+        right.into_iter().for_each(|(event, dropped)| self.tell(&event, dropped));
+        Some(())
+    }
+
+    /// An event whose time is right.
+    fn tell(&mut self, event: &Event, dropped: u64) {
+        let Event { point, name, missing } = *event;
+        let (tid, tgid) = (point.tid, point.tgid);
+        let last = self.cpus.get_mut(&point.cpu).map_or(0, |of| std::mem::replace(&mut of.last, point.t));
+        let missing = missing.saturating_add(dropped);
         if missing != 0 {
             self.hold(point.gap_before(last, missing));
         }
         // A name that wasn't known to the recorder is `<...>` or `:TID`.
-        let is_known = tid != 0 && ![0, b'<', b':'].contains(&called[0]);
-        if is_known && self.tasks.get(&tid) != Some(&(called, tgid)) {
+        let is_known = tid != 0 && ![0, b'<', b':'].contains(&name[0]);
+        if is_known && self.tasks.get(&tid) != Some(&(name, tgid)) {
             if self.tasks.len() >= KEPT_MAX {
                 self.tasks.clear();
             }
-            self.tasks.insert(tid, (called, tgid));
+            self.tasks.insert(tid, (name, tgid));
             let what = match tgid {
-                Some(tgid) => What::Named { tid, tgid, name: called },
-                None => What::Fork { child: tid, name: called },
+                Some(tgid) => What::Named { tid, tgid, name },
+                None => What::Fork { child: tid, name },
             };
             self.hold(Point { what, ..point });
         }
         self.hold(point);
-        Some(())
     }
 
     fn hold(&mut self, point: Point) {
@@ -199,7 +240,7 @@ impl Stream for Text<'_> {
     }
 
     fn is_truncated(&self) -> bool {
-        self.is_cut
+        self.is_cut || self.cpus.values().any(|of| of.order.has_dropped())
     }
 
     fn functions(&self, wanted: &[u64]) -> Vec<(u64, String)> {
@@ -210,6 +251,9 @@ impl Stream for Text<'_> {
     fn next(&mut self) -> Result<Option<Point>, Fault> {
         while self.held.len() < HELD {
             if !self.read_line()? {
+                let mut right = Vec::new();
+                self.cpus.values_mut().for_each(|of| of.order.flush(|event, dropped| right.push((event, dropped))));
+                right.into_iter().for_each(|(event, dropped)| self.tell(&event, dropped));
                 break;
             }
             if self.read_event().is_none() {

@@ -1,19 +1,21 @@
 //! trace.dat, which `trace-cmd record` writes: versions 6 and 7, plain or compressed by zstd.
 
 mod cut;
+mod pages;
 mod section;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use oversleep_why::calls::Arch;
 
-use self::section::{chunk, section};
+use self::section::section;
 use super::format::Described;
 use super::point::{Counts, Point};
 use super::ring::Page;
 use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::{Bytes, Cursor};
+use crate::order::{Order, SLIP_NS};
 use crate::source::Source;
 use crate::{CPUS_MAX, Fault, Format};
 
@@ -35,6 +37,8 @@ const CPU_WINDOW: usize = 1 << 15;
 const SECTIONS_MAX: usize = 256;
 /// The largest pages that a kernel has.
 const PAGE_MAX: u32 = 1 << 16;
+/// How many points in a row are believed when they jump ahead: more than a usual page has, which states the time of all.
+const CONFIRM: usize = 512;
 
 /// Options of the head.
 const DONE: u16 = 0;
@@ -66,6 +70,9 @@ struct Cpu<'a> {
     chunk: Vec<u8>,
     chunk_at: usize,
     page: Page,
+    /// Its points, each with the number of those that are missing before it, and those whose time is right.
+    order: Order<(Point, u64)>,
+    ready: VecDeque<(Point, u64)>,
     next: Option<Point>,
     /// What follows a gap.
     after_gap: Option<Point>,
@@ -292,6 +299,8 @@ impl<'a> TraceDat<'a> {
             chunk: Vec::new(),
             chunk_at: 0,
             page: Page::default(),
+            order: Order::new(SLIP_NS, CONFIRM),
+            ready: VecDeque::new(),
             next: None,
             after_gap: None,
             last: 0,
@@ -305,8 +314,7 @@ impl<'a> TraceDat<'a> {
         let cpu = &mut self.cpus[at];
         cpu.next = cpu.after_gap.take();
         while cpu.next.is_none() {
-            if let Some(point) = cpu.page.next(cpu.number, &self.described, &mut self.counts) {
-                let missed = std::mem::take(&mut cpu.page.missed);
+            if let Some((point, missed)) = cpu.ready.pop_front() {
                 cpu.next = Some(point);
                 if missed != 0 {
                     cpu.next = Some(point.gap_before(cpu.last, missed));
@@ -315,9 +323,19 @@ impl<'a> TraceDat<'a> {
                 cpu.last = point.t;
                 break;
             }
-            let missed = cpu.page.missed;
+            let Cpu { order, ready, page, .. } = cpu;
+            let is_right = |(point, missed): (Point, u64), dropped| ready.push_back((point, missed + dropped));
+            if let Some(point) = page.next(cpu.number, &self.described, &mut self.counts) {
+                order.push(point.t, (point, std::mem::take(&mut page.missed)), is_right);
+                continue;
+            }
+            let missed = page.missed;
             if !cpu.load(self.page_size, self.long_size)? {
-                break;
+                cpu.order.flush(|(point, missed), dropped| cpu.ready.push_back((point, missed + dropped)));
+                if cpu.ready.is_empty() {
+                    break;
+                }
+                continue;
             }
             cpu.page.missed = cpu.page.missed.saturating_add(missed);
         }
@@ -325,41 +343,6 @@ impl<'a> TraceDat<'a> {
             self.order.push(Reverse((point.t, at)));
         }
         Ok(())
-    }
-}
-
-impl Cpu<'_> {
-    /// Goes to the next page; whether there is one.
-    fn load(&mut self, page_size: usize, long_size: usize) -> Result<bool, Fault> {
-        if self.is_broken {
-            return Ok(false);
-        }
-        let is_loaded = match self.chunks {
-            None => {
-                if self.cursor.at() >= self.end {
-                    return Ok(false);
-                }
-                let page = self.cursor.peek(page_size)?;
-                let is_loaded = page.is_some_and(|page| self.page.load(page, long_size));
-                self.cursor.pass(page_size);
-                is_loaded
-            }
-            Some(left) => {
-                if self.chunk_at >= self.chunk.len() {
-                    if left == 0 {
-                        return Ok(false);
-                    }
-                    self.chunks = Some(left - 1);
-                    self.chunk = chunk(&mut self.cursor)?.unwrap_or_default();
-                    self.chunk_at = 0;
-                }
-                let page = self.chunk.get(self.chunk_at..self.chunk_at + page_size);
-                self.chunk_at += page_size;
-                page.is_some_and(|page| self.page.load(page, long_size))
-            }
-        };
-        self.is_broken = !is_loaded;
-        Ok(is_loaded)
     }
 }
 
@@ -373,7 +356,7 @@ impl Stream for TraceDat<'_> {
     }
 
     fn is_truncated(&self) -> bool {
-        self.is_cut || self.cpus.iter().any(|cpu| cpu.is_broken)
+        self.is_cut || self.cpus.iter().any(|cpu| cpu.is_broken || cpu.order.has_dropped())
     }
 
     fn functions(&self, wanted: &[u64]) -> Vec<(u64, String)> {

@@ -203,6 +203,7 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
     }
     warnings.extend(limits::of_windows(file));
     warnings.extend(limits::of_scheduler(file));
+    warnings.extend(limits::of_programs(file));
     warnings.extend(observed::cut_off(file));
     if file.completion == Completion::Interrupted {
         warnings.push("Interrupted: the run was stopped early. All values measured up to then are valid.".to_owned());
