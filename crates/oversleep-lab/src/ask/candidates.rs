@@ -194,14 +194,14 @@ fn native_words(call: &Record, how: &str) -> String {
 /// The calls of runtimes that are meant, each with its versions that run there.
 fn calls(
     platform: &dyn Platform,
-    asked: &Record,
+    instead_of: &Record,
     version: Option<&Version>,
     is_meant: &dyn Fn(&Record) -> bool,
     how: impl Fn(&Record) -> String,
 ) -> Vec<Other> {
     let (os, host) = (platform.id().os, Host::of(platform));
-    let is_of_version = |one: &Record| match one.family() == asked.family() {
-        true => version.map_or(one.overlaps(asked), |version| one.covers(version)),
+    let is_of_version = |one: &Record| match one.family() == instead_of.family() {
+        true => version.map_or(one.overlaps(instead_of), |version| one.covers(version)),
         // Of another runtime, no version is meant.
         false => one.evidence == Evidence::Published,
     };
@@ -221,7 +221,7 @@ fn calls(
         let measured_in = newest.from.clone().filter(|_| version.is_none() && newest.evidence == Evidence::Measured);
         let older = older.iter().filter(is_published).map(|one| (one.wait_name(), one.from.clone())).collect();
         let (call, wait) = (newest.names[0].clone(), newest.wait_name());
-        let of = (newest.family() != asked.family()).then(|| newest.version_words());
+        let of = (newest.family() != instead_of.family()).then(|| newest.version_words());
         Other { call, how: how(newest), wait, of, measured_in, from: newest.from.clone(), older }
     };
     found.into_iter().map(other).collect()
