@@ -1,6 +1,7 @@
 //! The library's own waits on a modelled machine: its algorithm as it is, on the machine's waits, clock and settings. Real
 //! machines have their own among their waits.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use oversleep::algorithm::{Machine, Parking, Sleeping};
@@ -8,14 +9,18 @@ use oversleep_record::clock::Counts;
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::tunables::names::SLACK;
-use oversleep_system::waits::{PACER, PARK_UNTIL, SLEEP_UNTIL};
-use oversleep_system::{Platform, Restore, SharedPlatform, Target, Wait, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::waits::{ASYNC_SLEEP, PACER, PARK_UNTIL, SLEEP_UNTIL};
+use oversleep_system::{
+    Handoff, Platform, Restore, SharedPlatform, Target, ThreadHandle, Wait, WaitEnd, WaitInfo, Waiter,
+};
 
 /// The waits of the library on that platform: none on a real one.
 pub fn library_waits(platform: &dyn Platform) -> &'static [Box<dyn Wait>] {
     static ALL: LazyLock<Vec<Box<dyn Wait>>> = LazyLock::new(|| {
         let wait = |(kind, info): (Kind, WaitInfo)| -> Box<dyn Wait> { Box::new(LibraryWait { kind, info }) };
-        [(Kind::Sleep, SLEEP_UNTIL), (Kind::Pacer, PACER), (Kind::Park, PARK_UNTIL)].map(wait).into()
+        let all =
+            [(Kind::Sleep, SLEEP_UNTIL), (Kind::Pacer, PACER), (Kind::Park, PARK_UNTIL), (Kind::Async, ASYNC_SLEEP)];
+        all.map(wait).into()
     });
     if platform.id().modelled.is_some() { &ALL } else { &[] }
 }
@@ -23,7 +28,7 @@ pub fn library_waits(platform: &dyn Platform) -> &'static [Box<dyn Wait>] {
 /// The system's wait beneath a wait of the library on that platform; none beneath other waits.
 pub fn beneath_library<'a>(platform: &'a SharedPlatform, name: &str) -> Option<&'a dyn Wait> {
     library_waits(&**platform).iter().find(|wait| wait.info().name == name)?;
-    let candidates: &[&str] = match (&*platform.id().os, name == PARK_UNTIL.name) {
+    let candidates: &[&str] = match (&*platform.id().os, [PARK_UNTIL.name, ASYNC_SLEEP.name].contains(&name)) {
         ("linux", false) => &["clock-nanosleep-abs"],
         ("linux", true) => &["futex"],
         ("windows", false) => &["waitable-timer-high-resolution", "sleep"],
@@ -40,6 +45,7 @@ enum Kind {
     Sleep,
     Pacer,
     Park,
+    Async,
 }
 
 struct LibraryWait {
@@ -59,14 +65,19 @@ impl Wait for LibraryWait {
         // What the library sets for its waits, where it can.
         let finer = match (&*platform.id().os, self.kind) {
             ("linux", _) => Some((SLACK, Setting::Nanos(Nanos(1)))),
-            ("macos", Kind::Park) => Some(("latency", Setting::Policy { policy: "tier-0".to_owned(), priority: 0 })),
+            ("macos", Kind::Park | Kind::Async) => {
+                Some(("latency", Setting::Policy { policy: "tier-0".to_owned(), priority: 0 }))
+            }
             _ => None,
         };
+        if self.kind == Kind::Async {
+            return Ok(Box::new(AsyncWaiter::start(platform, beneath.info().name, cpu, finer)?));
+        }
         let thread = Thread { platform: Arc::clone(platform), wait: beneath.open(platform)?, cpu, finer, held: None };
         Ok(match self.kind {
             Kind::Sleep => Box::new(SleepWaiter { learned: Sleeping::new(), thread }),
             Kind::Pacer => Box::new(PacerWaiter { learned: Sleeping::new(), thread, last: None }),
-            Kind::Park => Box::new(ParkWaiter { learned: Parking::new(), thread }),
+            Kind::Park | Kind::Async => Box::new(ParkWaiter { learned: Parking::new(), thread }),
         })
     }
 }
@@ -175,5 +186,99 @@ impl Waiter for ParkWaiter {
     fn wait(&mut self, target: Target) -> WaitEnd {
         self.learned.park_until(&mut self.thread, ns(target.deadline));
         WaitEnd::TimedOut
+    }
+}
+
+/// A task of async code: the thread of its executor, and the one that waits for deadlines.
+struct AsyncWaiter {
+    timer: Arc<Timer>,
+    thread: Option<Box<dyn ThreadHandle>>,
+}
+
+/// What the two threads share.
+struct Timer {
+    /// In nanoseconds; 0 ends the thread.
+    deadline_ns: AtomicU64,
+    armed: Arc<dyn Handoff>,
+    over: Arc<dyn Handoff>,
+}
+
+impl AsyncWaiter {
+    fn start(
+        platform: &SharedPlatform,
+        wait: &'static str,
+        cpu: Option<&'static str>,
+        finer: Option<(&'static str, Setting)>,
+    ) -> Result<AsyncWaiter, Unavailable> {
+        let kind = platform.handoffs().first().ok_or(Unavailable::NotOnThisPlatform)?;
+        let timer = Arc::new(Timer { deadline_ns: AtomicU64::new(0), armed: kind.open()?, over: kind.open()? });
+        let (its, there) = (Arc::clone(&timer), Arc::clone(platform));
+        let run = move || {
+            let Some(Ok(wait)) = there.wait(wait).map(|wait| wait.open(&there)) else { return };
+            let (mut learned, mut thread) = (Parking::new(), Thread { platform: there, wait, cpu, finer, held: None });
+            loop {
+                its.armed.wait();
+                match its.deadline_ns.load(Ordering::Acquire) {
+                    0 => return,
+                    deadline_ns => learned.park_until(&mut thread, deadline_ns),
+                };
+                its.over.post();
+            }
+        };
+        Ok(AsyncWaiter { thread: Some(platform.spawn("oversleep-timer", Box::new(run))?), timer })
+    }
+}
+
+impl Waiter for AsyncWaiter {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        self.timer.deadline_ns.store(ns(target.deadline).max(1), Ordering::Release);
+        self.timer.armed.post();
+        self.timer.over.wait();
+        WaitEnd::TimedOut
+    }
+}
+
+impl Drop for AsyncWaiter {
+    fn drop(&mut self) {
+        // A model ends its threads by unwinding them.
+        if std::thread::panicking() {
+            return;
+        }
+        self.timer.deadline_ns.store(0, Ordering::Release);
+        self.timer.armed.post();
+        if let Some(thread) = self.thread.take() {
+            thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The task is late by what wakes its thread, and never early.
+    #[test]
+    fn a_task_is_late_by_a_wake_up_where_the_executor_s_own_timer_waits_for_a_tick() {
+        for machine in oversleep_model::names() {
+            let platform: SharedPlatform = oversleep_model::platform(machine, &[], 1).expect("a machine");
+            let wait =
+                library_waits(&*platform).iter().find(|wait| wait.info().name == ASYNC_SLEEP.name).expect("it is one");
+            let there = Arc::clone(&platform);
+            let body = move || {
+                let mut waiter = wait.open(&there).expect("a wait beneath it");
+                let late = |_| {
+                    let deadline = there.now() + Nanos::from_millis(1);
+                    waiter.wait(Target { remaining: Nanos::from_millis(1), deadline });
+                    there.now() - deadline
+                };
+                let mut late: Vec<Nanos> = (0..20).map(late).collect();
+                late.sort_unstable();
+                assert!(late[0] >= Nanos::ZERO, "{machine}: {late:?}");
+                // Elsewhere, the wait beneath it has a tick, or a machine that runs others besides.
+                let is_exact = ["linux-hz250", "windows-11", "windows-10-1909", "macos-14-m1"].contains(&machine);
+                assert!(!is_exact || late[10] < Nanos::from_micros(300), "{machine}: {late:?}");
+            };
+            platform.spawn("executor", Box::new(body)).expect("a thread").join();
+        }
     }
 }

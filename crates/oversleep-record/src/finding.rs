@@ -210,10 +210,10 @@ mod tests {
             advice: Vec::new(),
         };
         assert_eq!(finding.whole_sentence(), finding.sentence);
-        finding.more = vec![more("go 1.24", &["Sleep", "After"]), more("node libuv 1, Node 4", &["setTimeout"])];
+        finding.more = vec![more("go 1.24", &["Sleep", "After"]), more("node 20", &["setTimeout"])];
         assert_eq!(
             finding.whole_sentence(),
-            "parkNanos truncates: 300 µs took 15.6 ms; 3 more: go 1.24 (Sleep, After), node libuv 1, Node 4 (setTimeout)"
+            "parkNanos truncates: 300 µs took 15.6 ms; 3 more: go 1.24 (Sleep, After), node 20 (setTimeout)"
         );
     }
 }

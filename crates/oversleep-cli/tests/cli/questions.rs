@@ -153,7 +153,7 @@ const RECURRING: &[Asked] = &[
             "1.06 ms",
             "of Node calls epoll_wait, rounded down to whole milliseconds, at least one: 0 ns becomes 1 ms",
             "nested.setTimeout, window.setTimeout",
-            "libuv 1, Node 4 and later",
+            "Node 4 and later",
         ],
     ),
     (

@@ -125,6 +125,17 @@ pub(crate) static PPOLL_OR_TIMERFD: RemedyEntry = RemedyEntry {
     trial: measured(TIMER_FD.2, |file| both(file, TIMER_FD)),
 };
 
+/// What a modelled machine says of a late call, among its other findings: each has been tried there.
+pub(crate) static TRIED_THERE: RemedyEntry = RemedyEntry {
+    id: "runtime-tried-there",
+    scope: Scope::Where(|file| waits(file).iter().any(|wait| wait.helps().is_some())),
+    summary: "The wait ends closer to its time on the machine that was asked: each call and setting was tried on it.",
+    how: "For a machine that you haven't got, ask `oversleep ask 'CALL(1ms)' --on MACHINE`: what helps the call there is part of \
+          the answer, with what it takes.",
+    example: None,
+    trial: Trial::Never("the model of that machine has done so, and the sentence has the figures"),
+};
+
 pub(crate) static LOWER_ENGINE_PARK: RemedyEntry = RemedyEntry {
     id: "jet-lower-park",
     scope: Scope::Where(|file| file.series.iter().any(|one| one.runtime.as_ref().is_some_and(|it| it.name == "jet"))),

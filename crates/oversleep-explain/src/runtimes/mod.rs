@@ -157,6 +157,11 @@ impl<'a> RuntimeWait<'a> {
         self.series.iter().find_map(|series| series.label(label::ADVICE))
     }
 
+    /// The same, if something does.
+    pub fn helps(&self) -> Option<String> {
+        self.advice().filter(|advice| !advice.starts_with("nothing: "))
+    }
+
     /// Whether programs can make that wait: some functions belong to the runtime alone.
     pub fn is_public(&self) -> bool {
         call(self.name).is_none_or(|call| !call.internal)

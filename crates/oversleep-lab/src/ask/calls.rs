@@ -158,8 +158,8 @@ fn is_part(typed: &str, _: &str, call: &str) -> bool {
 }
 
 fn is_alike(typed: &str, name: &str, call: &str) -> bool {
-    let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
-    plain(typed) == name || is_call(&plain(typed), name, &plain(call))
+    let [typed, call] = [typed, call].map(|text| text.to_ascii_lowercase().replace('-', "_"));
+    typed.replace('_', "-") == name || is_call(&typed, name, &call)
 }
 
 #[cfg(test)]
@@ -229,7 +229,7 @@ mod tests {
             ("windows-11", "thread::sleep(1ms)", "thread::sleep@rust-1.75-and-later(1ms)", "Rust since 1.75"),
             ("windows-11", "sleep_for(1500us)", "std::this_thread::sleep_for@cpp(1.5ms)", "1.5 ms becomes 2 ms"),
             ("windows-11", "SDL_Delay@sdl-2(1ms)", "SDL_Delay@sdl-2(1ms)", "Its library holds 1 ms all the time"),
-            ("windows-11", "setTimeout(600h)", "setTimeout@node-4-and-later(25d)", "25 d becomes 1 ms"),
+            ("windows-11", "setTimeout(600h)", "setTimeout@node-6-and-later(25d)", "25 d becomes 1 ms"),
             ("windows-11", "WM_TIMER(1ms)", "WM_TIMER@win32(1ms)", "calls SetTimer"),
             (
                 "linux-hz250",

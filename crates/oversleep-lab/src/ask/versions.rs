@@ -8,7 +8,7 @@ use super::answer::{Answer, Meaning};
 use super::calls::of_runtime;
 use super::measured::ask;
 use super::question::{Question, Subject};
-use crate::records::{several_versions, version_words};
+use crate::records::several_versions;
 use crate::session::Laboratory;
 
 /// The version that an answer is about.
@@ -54,8 +54,8 @@ pub fn versions(machine: &Laboratory, question: &Question, answer: &Answer) -> O
         let Ok(theirs) = ask(&any_version, &Question { subject, ..question.clone() }) else { continue };
         let p50_ns = theirs.quantile_ns(0.5);
         match others.iter_mut().find(|(_, known)| is_same(*known, p50_ns)) {
-            Some((versions, _)) => versions.push(version_words(other)),
-            None => others.push((vec![version_words(other)], p50_ns)),
+            Some((versions, _)) => versions.push(other.version_words()),
+            None => others.push((vec![other.version_words()], p50_ns)),
         }
     }
     let own = answer.quantile_ns(0.5);
@@ -65,7 +65,7 @@ pub fn versions(machine: &Laboratory, question: &Question, answer: &Answer) -> O
     let needs = host.lacks(record.family()).map(Needs::sentence);
     let is_held_back = !elsewhere.is_empty();
     let meaning = answer.meaning();
-    Some(Versions { of: version_words(record), is_assumed, others, meaning, are_alike, is_held_back, needs })
+    Some(Versions { of: record.version_words(), is_assumed, others, meaning, are_alike, is_held_back, needs })
 }
 
 /// Whether two medians are the same.

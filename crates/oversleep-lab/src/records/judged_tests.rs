@@ -53,3 +53,25 @@ fn advice_in_a_result_is_of_the_version_that_was_asked() {
     assert_eq!(advice.len(), 1, "{advice:?}");
     assert!(advice[0].contains("; Thread.sleep, where nothing has to wake"), "{advice:?}");
 }
+
+/// A finding about late calls says what helps them, where something does.
+#[test]
+fn a_finding_about_a_late_call_has_the_cure_that_was_tried() {
+    let windows = lab("windows-11");
+    let plan = Plan {
+        subjects: vec!["tokio".to_owned()],
+        requests: vec![Nanos::from_millis(1)],
+        limit: Some(Limit::Count(12)),
+        ..Plan::default()
+    };
+    let mut file = run_on(&windows, CommandName::Runtimes, &[ExperimentId::R1], plan);
+    crate::ask::advise(&windows, &mut file);
+    for id in ["OVS-R002", "OVS-R201"] {
+        let finding = file.findings.iter().find(|finding| finding.id == id).expect(id);
+        let sentences: Vec<&str> = finding.advice.iter().map(|advice| advice.sentence.as_str()).collect();
+        let is_cure =
+            |said: &&&str| said.starts_with("For tokio::time::sleep of tokio 1.0 and later and 1 ms, tried here: ");
+        let cure = sentences.iter().find(is_cure).unwrap_or_else(|| panic!("{id}: {sentences:?}"));
+        assert!(cure.contains("oversleep_async::sleep") && !cure.contains(';'), "{cure}");
+    }
+}

@@ -154,7 +154,7 @@ fn others(platform: &SharedPlatform, record: &Record, passes: &Passes<'_>, name:
         let call = if other_passes.wait == passes.wait { "" } else { &format!(" to {}", call_of(other_passes.wait)) };
         let what = format!("{}{call}", other_passes.span(request, Nanos::ZERO));
         let clock = clock_of(other).filter(|_| clock_of(other) != clock_of(record));
-        let (versions, id) = (version_words(other), other.id.as_str());
+        let (versions, id) = (other.version_words(), other.id.as_str());
         match told.iter_mut().find(|known| known.what == what && known.clock == clock) {
             Some(known) if !known.versions.contains(&versions) => {
                 known.versions.push(versions);
@@ -185,17 +185,6 @@ pub(crate) fn several_versions(versions: &[String]) -> String {
     match words.pop() {
         Some(last) if !words.is_empty() => format!("{} and {last}", words.join(", ")),
         last => last.unwrap_or_default(),
-    }
-}
-
-/// A record's runtime and versions, each once: `OpenJDK 8 to 20`, `CPython 3.9`.
-pub(crate) fn version_words(record: &Record) -> String {
-    let (runtime, versions) = (&record.runtime, &record.versions);
-    let is_said = runtime.starts_with("the ") || versions.contains(runtime.as_str());
-    match runtime.contains(|letter: char| letter.is_ascii_digit()) {
-        true => runtime.clone(),
-        false if is_said => versions.clone(),
-        false => format!("{runtime} {versions}"),
     }
 }
 
@@ -239,7 +228,7 @@ pub(crate) fn runs_nowhere(host: &Host, record: &Record) -> String {
     let needs = host.lacks(record.family()).map(Needs::sentence).unwrap_or_default();
     let here = |one: &&Record| host.runs(one) && one.family() == record.family() && one.evidence == Evidence::Published;
     let instead = match find(&[], &record.system, &record.names[0], None).into_iter().find(here) {
-        Some(newest) => format!("the newest with a source that runs there is {}", version_words(newest)),
+        Some(newest) => format!("the newest with a source that runs there is {}", newest.version_words()),
         None => format!("what an earlier version makes of {} is not known", record.names[0]),
     };
     format!("{needs}, and this machine is older; {instead}")

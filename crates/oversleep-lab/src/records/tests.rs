@@ -228,7 +228,11 @@ fn advice_names_a_better_call_of_the_same_runtime_on_every_machine() {
         for id in ["OVS-R001", "OVS-R002", "OVS-R201"] {
             let entry = oversleep_explain::entry(id).expect(id);
             for remedy in entry.remedies.iter().filter(|remedy| remedy.scope.covers(&file)) {
-                let oversleep_explain::Trial::ByExperiment { compare, .. } = remedy.trial else { panic!("{id}") };
+                // What a model has tried is advice of its own.
+                let oversleep_explain::Trial::ByExperiment { compare, .. } = remedy.trial else {
+                    assert_eq!(remedy.id, "runtime-tried-there", "{id}");
+                    continue;
+                };
                 let (before, after) = compare(&file).unwrap_or_else(|| panic!("{machine} {}", remedy.id));
                 let runtimes = [before, after].map(|series| series.runtime.as_ref().expect("a runtime").name.clone());
                 assert_eq!(runtimes[0], runtimes[1], "{machine} {}", remedy.id);

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use oversleep_record::words;
+
 use super::{Evidence, Record, Version, all};
 
 /// The records of that call on that system that are about a version, or all: the one that answers first, which is the
@@ -74,7 +76,8 @@ pub fn systems(name: &str) -> Vec<&'static str> {
 /// The versions of that call on that system for which a record exists, in words.
 pub fn versions(os: &str, name: &str) -> Vec<Cow<'static, str>> {
     let found = find(&[], os, name, None);
-    let versions: BTreeSet<String> = found.iter().map(|one| format!("{} {}", one.family(), one.versions)).collect();
+    let versions: BTreeSet<String> =
+        found.iter().map(|one| words::with_versions(one.family(), &one.versions)).collect();
     versions.into_iter().map(Cow::Owned).collect()
 }
 

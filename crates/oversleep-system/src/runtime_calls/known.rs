@@ -6,6 +6,7 @@ use oversleep_record::Nanos;
 use oversleep_record::series::Pace;
 use serde::{Deserialize, Serialize};
 
+use super::ways::{Aside, Holding, Native};
 use super::{Evidence, Limit, Needs, Record, Version};
 
 macro_rules! files {
@@ -16,9 +17,9 @@ macro_rules! files {
 
 /// Published ones by language, then measured ones.
 const FILES: &[(&str, &str)] = files! {
-    "calls", "java", "dotnet", "dotnet-older", "go", "go-older", "go-oldest", "python", "python-queue", "node", "deno-bun",
-    "rust", "cpp", "libraries", "libraries-more", "free-pascal", "erlang", "julia", "compiled", "qt", "browsers", "scripts",
-    "mobile", "measured",
+    "calls", "ways", "java", "dotnet", "dotnet-older", "go", "go-older", "go-oldest", "python", "python-queue", "node",
+    "deno-bun", "rust", "cpp", "libraries", "libraries-more", "free-pascal", "erlang", "julia", "compiled", "qt", "browsers",
+    "scripts", "mobile", "measured",
 };
 
 static ALL: LazyLock<File> = LazyLock::new(|| {
@@ -36,6 +37,8 @@ static ALL: LazyLock<File> = LazyLock::new(|| {
         all.owner.extend(read.owner);
         all.aside.extend(read.aside);
         all.begin.extend(read.begin);
+        all.native.extend(read.native);
+        all.holding.extend(read.holding);
     }
     all.record.iter_mut().for_each(complete);
     let published: Vec<Record> = all.record.iter().filter(|one| one.evidence == Evidence::Published).cloned().collect();
@@ -68,6 +71,10 @@ struct File {
     aside: Vec<Aside>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     begin: Vec<Beginning>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    native: Vec<Native>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    holding: Vec<Holding>,
 }
 
 /// The version of a runtime that a call came with.
@@ -188,22 +195,6 @@ pub struct Edge {
     pub source: String,
 }
 
-/// How programs leave an event loop for a wait of its runtime.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Aside {
-    /// The loop's own waits.
-    pub names: Vec<String>,
-    /// The call that another thread makes.
-    pub call: String,
-    /// How it is made, and what its figure lacks, as a clause after the call.
-    pub how: String,
-    /// The first version that can.
-    pub from: Version,
-    /// Where that is said.
-    pub source: String,
-}
-
 /// What the thread does in a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -299,9 +290,9 @@ pub(super) fn edges() -> &'static [Edge] {
     &ALL.edge
 }
 
-/// How programs leave an event loop for a wait instead of its call of that name.
-pub fn aside(name: &str) -> Option<&'static Aside> {
-    ALL.aside.iter().find(|aside| aside.names.iter().any(|known| known == name))
+/// How programs leave event loops, make calls of the system, and hold settings.
+pub(super) fn ways() -> (&'static [Aside], &'static [Native], &'static [Holding]) {
+    (&ALL.aside, &ALL.native, &ALL.holding)
 }
 
 /// What runtimes need of systems.

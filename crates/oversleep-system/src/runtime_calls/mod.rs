@@ -13,8 +13,9 @@ mod passes;
 mod rule;
 mod version;
 mod wait;
+mod ways;
 
-use oversleep_record::Nanos;
+use oversleep_record::{Nanos, words};
 use serde::{Deserialize, Serialize};
 
 use crate::{Clock, Platform};
@@ -23,15 +24,15 @@ pub use clocks::{RuntimeClock, clock_names, clock_systems, clocks, clocks_of, fi
 pub use find::{behind, find, systems, version_named, versions, versions_together};
 pub use host::{Host, Needs};
 pub use known::{
-    Alias, Aside, Beginning, Call, Edge, Thread, Trick, aliases, all, aside, beginning, call, can_call_library, count,
-    document, edge, families, is_at_fixed_rate, is_method, is_package, names, namesake, pace, read, takes_no_span,
-    tricks,
+    Alias, Beginning, Call, Edge, Thread, Trick, aliases, all, beginning, call, can_call_library, count, document,
+    edge, families, is_at_fixed_rate, is_method, is_package, names, namesake, pace, read, takes_no_span, tricks,
 };
 pub use limits::{Counts, Limit, Wraps};
 pub use passes::Passes;
 pub use rule::Rule;
 pub use version::{Version, VersionError};
 pub use wait::{CallWait, wait};
+pub use ways::{Aside, Holding, Native, asides, holding, native};
 
 /// The resolution that a runtime requests of Windows.
 pub const HELD: Nanos = Nanos::from_millis(1);
@@ -248,6 +249,11 @@ impl Record {
     /// Its runtime's name in `oversleep runtimes`.
     pub fn family(&self) -> &str {
         self.family.as_deref().unwrap_or(&self.runtime)
+    }
+
+    /// Its runtime and versions, each once: `OpenJDK 8 to 20`, `CPython 3.9`.
+    pub fn version_words(&self) -> String {
+        words::with_versions(&self.runtime, &self.versions)
     }
 
     /// What the thread does in the call.

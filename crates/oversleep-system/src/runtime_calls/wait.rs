@@ -42,7 +42,7 @@ impl CallWait {
         let beneath = waits::of(&record.system).iter().find(|info| info.name == record.wait);
         // Descriptions have names of the program's lifetime. A record of a result is kept as long, which is some 100 bytes.
         let name: &'static str = record.wait_name().leak();
-        let call: &'static str = format!("{} of {} {}", record.names[0], record.runtime, record.versions).leak();
+        let call: &'static str = format!("{} of {}", record.names[0], record.version_words()).leak();
         let granularity = match record.rounds {
             Rule::Exact => Granularity::NANOSECOND,
             Rule::RoundsUp

@@ -38,6 +38,18 @@ pub const PARK_UNTIL: WaitInfo = WaitInfo {
     ..SLEEP_UNTIL
 };
 
+/// The sleep of a task of async code, on a modelled machine.
+pub const ASYNC_SLEEP: WaitInfo = WaitInfo {
+    name: "oversleep-async-sleep",
+    call: "oversleep_async::sleep",
+    doc: "The sleep of the oversleep-async crate, on any executor. One thread for the whole process waits for the earliest \
+          deadline as the library's Parker does, then it wakes the executor's thread, which polls the task. It is never \
+          early, and late by these wake-ups.",
+    since: "oversleep-async 0.1",
+    page: "https://docs.rs/oversleep-async",
+    ..SLEEP_UNTIL
+};
+
 /// The waits of a system without a catalogue of its own.
 pub const EVERYWHERE: &[WaitInfo] = &[WaitInfo {
     name: "thread-sleep",

@@ -13,7 +13,7 @@ mod windows;
 
 use crate::{Family, WaitInfo};
 
-pub use library::{EVERYWHERE, PACER, PARK_UNTIL, SLEEP_UNTIL};
+pub use library::{ASYNC_SLEEP, EVERYWHERE, PACER, PARK_UNTIL, SLEEP_UNTIL};
 pub use linux::LINUX;
 pub use macos::MACOS;
 pub use windows::WINDOWS;

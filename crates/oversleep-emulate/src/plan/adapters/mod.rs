@@ -6,14 +6,14 @@ use oversleep_model::Source;
 use oversleep_model::sim::ClockModel;
 use oversleep_system::WaitInfo;
 use oversleep_system::runtime_calls::{self, Caller, Host, OnLinux, Passes, Record, find, version_named};
-use oversleep_system::waits::{PACER, PARK_UNTIL, SLEEP_UNTIL};
+use oversleep_system::waits::{ASYNC_SLEEP, PACER, PARK_UNTIL, SLEEP_UNTIL};
 
 use super::classes::classes_of;
 use super::recognised::{Executed, Recognised, recognised};
 use super::{Class, ClockChoice, LinuxClock, Plan, Stepped};
 
 /// The waits of this project's library.
-const LIBRARY: [WaitInfo; 3] = [SLEEP_UNTIL, PACER, PARK_UNTIL];
+const LIBRARY: [WaitInfo; 4] = [SLEEP_UNTIL, PACER, PARK_UNTIL, ASYNC_SLEEP];
 /// The clock that a program takes a port's own clock for.
 const OWN_CLOCK: LinuxClock = LinuxClock::Monotonic;
 
@@ -158,7 +158,7 @@ impl Plan {
                     (wait.passes, wait.due_by) = self.waiting_again(record, wait.passes);
                 }
             }
-            self.describe(&mut adapted, record, &format!("{} {}", record.runtime, record.versions), "--as says so");
+            self.describe(&mut adapted, record, &record.version_words(), "--as says so");
         }
         let assumed_waits = adapted.waits.len();
         if recognises {

@@ -12,6 +12,7 @@ use crate::entry::{Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::remedies::runtimes::{
     ATOMICS_WAIT, JAVA_THREAD_SLEEP, PARK_NANOS, PPOLL_OR_TIMERFD, RUST_THREAD_SLEEP, SYSCALL_NANOSLEEP, TIME_SLEEP,
+    TRIED_THERE,
 };
 use crate::runtimes::rule::Rule;
 use instruments::{busy, clock_rate};
@@ -58,7 +59,7 @@ static FINDINGS: &[FindingEntry] = &[
                   300 µs into 0. A loop that should sleep between polls then spins, and a program that must not be early is.",
         what_to_do: "Use a call of the same runtime that passes nanoseconds on; the table shows which are exact here.",
         sources: &["https://docs.oracle.com/en/java/javase/21/docs/api/java.base/java/lang/Thread.html#sleep(long)"],
-        remedies: &[&PARK_NANOS, &ATOMICS_WAIT],
+        remedies: &[&PARK_NANOS, &ATOMICS_WAIT, &TRIED_THERE],
         check: Check::Rule(|file| of_rule(file, &[Rule::Truncates, Rule::TruncatesToAtLeastOne])),
         ..OF_RUNTIMES
     },
@@ -75,7 +76,7 @@ static FINDINGS: &[FindingEntry] = &[
             "https://man7.org/linux/man-pages/man2/epoll_wait.2.html",
             "https://bugs.openjdk.org/browse/JDK-8306463",
         ],
-        remedies: &[&PARK_NANOS, &TIME_SLEEP, &SYSCALL_NANOSLEEP, &PPOLL_OR_TIMERFD],
+        remedies: &[&PARK_NANOS, &TIME_SLEEP, &SYSCALL_NANOSLEEP, &PPOLL_OR_TIMERFD, &TRIED_THERE],
         check: Check::Rule(|file| of_rule(file, &ROUNDING)),
         ..OF_RUNTIMES
     },
@@ -92,7 +93,7 @@ static FINDINGS: &[FindingEntry] = &[
         what_to_do: "Use another call of the same runtime where one is better on this machine; the table shows each. \
                      Otherwise hold a resolution of 1 ms while short waits are needed.",
         sources: &["https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod"],
-        remedies: &[&JAVA_THREAD_SLEEP, &RUST_THREAD_SLEEP],
+        remedies: &[&JAVA_THREAD_SLEEP, &RUST_THREAD_SLEEP, &TRIED_THERE],
         check: Check::Rule(ticks),
         ..OF_RUNTIMES
     },

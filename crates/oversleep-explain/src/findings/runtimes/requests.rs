@@ -7,6 +7,7 @@ use oversleep_record::{Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion};
 use crate::figures::{is_gain, p50, summary};
+use crate::remedies::runtimes::TRIED_THERE;
 use crate::runtimes::rule::{Rule, Ruling, Zero};
 use crate::runtimes::{RuntimeWait, waits};
 
@@ -84,11 +85,24 @@ pub(super) fn of_rule(file: &ResultFile, rules: &[Rule]) -> Checked {
     });
     let sentence = format!("{} {}{figure}{}", named(first), ruling.rule, cure.unwrap_or_default());
     let conclusion = Conclusion::found(sentence).and_more(more(&found[1..]));
+    let conclusion = advised(conclusion, found.iter().map(|(wait, _)| wait));
     Ok(found
         .iter()
         .filter_map(|(wait, ruling)| clearest(wait, ruling.rule))
         .take(12)
         .fold(conclusion, |all, series| all.rests_on(&series.key, summary(series))))
+}
+
+/// With what helps the first of these waits that has a cure, tried on a modelled machine.
+fn advised<'a, 'b: 'a>(conclusion: Conclusion, found: impl Iterator<Item = &'a RuntimeWait<'b>>) -> Conclusion {
+    let cure = found.filter_map(|wait| Some((wait, wait.helps()?))).next();
+    match cure {
+        Some((wait, helps)) => {
+            let sentence = format!("For {} and 1 ms, tried here: {}", named(wait), helps.replace("; ", ", or "));
+            conclusion.advising(&TRIED_THERE, sentence, None)
+        }
+        None => conclusion,
+    }
 }
 
 /// A wait whose request was shorter than this, and that is late by more than the second, waited for a tick.
@@ -132,13 +146,13 @@ pub(super) fn ticks(file: &ResultFile) -> Checked {
         let version = if other.runtime == wait.runtime { "" } else { &format!(" of {}", other.runtime) };
         format!("; {}{version} for the same request took {}", other.name, request + p50(with))
     });
-    // A modelled machine tried what helps there: a setting, too, and a newer version.
-    let better = wait.advice().map_or(better, |advice| format!("; what helps a wait of 1 ms: {advice}"));
+    // A modelled machine tried what helps there: a setting, too, and a newer version. Its remedy says what.
+    let better = if wait.helps().is_some() { String::new() } else { better };
     let others = found.len() - 1;
     let more = if others == 0 { String::new() } else { format!("; {others} more wait so") };
     // The figures come first: a narrow terminal shows no more of a long name than there is room for.
     let sentence = format!("{} in {}, which ends at a timer interrupt{better}{more}", took(series), named(wait));
-    let conclusion = Conclusion::found(sentence);
+    let conclusion = advised(Conclusion::found(sentence), found.iter().map(|(wait, _)| *wait));
     Ok(found.iter().take(12).fold(conclusion, |all, (_, series)| all.rests_on(&series.key, summary(series))))
 }
 

@@ -2,6 +2,7 @@
 
 use oversleep_explain::runtimes::rule::{NoRule, Rule};
 use oversleep_explain::runtimes::{self, RuntimeWait};
+use oversleep_record::words::{counted, list};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 use oversleep_system::runtime_calls::{self, Evidence, Host, Record};
 
@@ -153,24 +154,34 @@ const ADVICE_MAX: usize = 8;
 
 /// What makes late calls end closer to their time on a modelled machine, those of one advice together.
 pub fn advice(file: &ResultFile) -> Vec<String> {
-    let mut by_advice: Vec<(String, Vec<String>)> = Vec::new();
+    let mut by_advice: Vec<(String, Vec<(String, String)>)> = Vec::new();
     for wait in runtimes::waits(file).iter().filter(|wait| !wait.is_unavailable()) {
         let Some(advice) = wait.advice() else { continue };
-        let name = format!("{} of {}", wait.name, wait.runtime);
+        let name = (wait.name.to_owned(), wait.runtime.to_string());
         match by_advice.iter_mut().find(|(known, _)| *known == advice) {
             Some((_, names)) => names.push(name),
             None => by_advice.push((advice, vec![name])),
         }
     }
     let more = by_advice.len().saturating_sub(ADVICE_MAX);
-    let sentence = |(advice, names): &(String, Vec<String>)| {
-        let others = names.len() - 1;
-        let others = if others == 0 { String::new() } else { format!(" and {others} more") };
-        format!("What helps {}{others}, for 1 ms: {advice}.", names[0])
-    };
+    let sentence =
+        |(advice, names): &(String, Vec<(String, String)>)| format!("What helps {}, for 1 ms: {advice}.", named(names));
     let all = by_advice.iter().take(ADVICE_MAX).map(sentence);
     all.chain((more > 0).then(|| format!("The result has {more} more; name a runtime to see those of its calls.")))
         .collect()
+}
+
+/// Waits of runtimes: all by name if they are of one, otherwise the first and how many more there are.
+fn named(waits: &[(String, String)]) -> String {
+    let (first, runtime) = &waits[0];
+    match waits.len() - 1 {
+        0 => format!("{first} of {runtime}"),
+        1..=3 if waits.iter().all(|(_, other)| other == runtime) => {
+            let names: Vec<&str> = waits.iter().map(|(name, _)| name.as_str()).collect();
+            format!("{} of {runtime}", list(&names))
+        }
+        others => format!("{first} of {runtime}, and {} beside it", counted(others, "call")),
+    }
 }
 
 fn rule(wait: &RuntimeWait<'_>) -> Cell {
