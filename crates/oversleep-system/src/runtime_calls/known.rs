@@ -158,8 +158,7 @@ pub struct Call {
     /// Whether programs give it a span of zero, for which it may wait nevertheless.
     #[serde(default)]
     pub takes_zero: bool,
-    /// Whether it is due at multiples of its span from its first call on, so that a late one makes the next interval
-    /// shorter.
+    /// Whether it is due at multiples of its span from its first call on: a late one makes the next interval shorter.
     #[serde(default)]
     pub fixed_rate: bool,
     /// What the thread does in it.
