@@ -35,6 +35,7 @@ pub mod quantile_interval;
 pub mod queue_labels;
 pub mod reason;
 mod rounds;
+mod runtime_name;
 pub mod series;
 pub mod shared;
 pub mod split;

@@ -69,7 +69,7 @@ pub struct Runtime {
 
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::words::with_versions(&self.name, &self.version))
+        f.write_str(&crate::runtime_name::with_versions(&self.name, &self.version))
     }
 }
 

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Clock, Platform};
 
 pub use clocks::{RuntimeClock, clock_names, clock_systems, clocks, clocks_of, find_clocks};
-pub use find::{behind, find, systems, version_named, versions, versions_together};
+pub use find::{asides, behind, find, holding, native, systems, version_named, versions, versions_together};
 pub use host::{Host, Needs};
 pub use known::{
     Alias, Beginning, Call, Edge, Thread, Trick, aliases, all, beginning, call, can_call_library, count, document,
@@ -32,7 +32,7 @@ pub use passes::Passes;
 pub use rule::Rule;
 pub use version::{Version, VersionError};
 pub use wait::{CallWait, wait};
-pub use ways::{Aside, Holding, Native, asides, holding, native};
+pub use ways::{Aside, Holding, Native};
 
 /// The resolution that a runtime requests of Windows.
 pub const HELD: Nanos = Nanos::from_millis(1);

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Record, Version, known};
+use super::{Record, Version};
 
 /// How programs leave an event loop for a wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,75 +69,4 @@ pub struct Holding {
     pub call: Option<String>,
     /// Where that is said.
     pub source: String,
-}
-
-/// How programs leave an event loop instead of its call of that record.
-pub fn asides(record: &Record) -> impl Iterator<Item = &'static Aside> {
-    known::ways().0.iter().filter(|aside| aside.names.iter().any(|name| record.names.contains(name)))
-}
-
-/// How programs of that runtime make calls of the system, if they can.
-pub fn native(family: &str) -> Option<&'static Native> {
-    known::ways().1.iter().find(|one| one.family == family)
-}
-
-/// How programs of that runtime hold that value of a setting by a call that is theirs.
-pub fn holding(family: &str, setting: &str, value: &str) -> Option<&'static Holding> {
-    known::ways().2.iter().find(|one| one.family == family && one.setting == setting && one.value == value)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::super::{CallWait, all, find};
-    use super::*;
-    use crate::{Wait, waits};
-
-    /// Every name that people read says its runtime and its versions once, and no version whose source was read.
-    #[test]
-    fn no_record_names_its_runtime_or_a_version_twice() {
-        for record in all() {
-            let series = oversleep_record::series::Runtime {
-                name: record.family().to_owned(),
-                version: record.versions.clone(),
-            };
-            for words in
-                [record.version_words(), series.to_string(), CallWait::of(record.clone()).info().call.to_owned()]
-            {
-                let of = format!("{}: {words}", record.id);
-                assert!(!words.contains(';') && !words.contains("read "), "{of}");
-                let split: Vec<String> = words.split([' ', ',', '(', ')']).map(str::to_lowercase).collect();
-                let names = split
-                    .iter()
-                    .filter(|word| word.len() > 1 && !["and", "to", "of", "the", ".net"].contains(&&***word));
-                let mut known = BTreeSet::new();
-                names.for_each(|word| assert!(known.insert(word), "{of}: {word} twice"));
-            }
-        }
-    }
-
-    /// Other ways lead to calls that are known, and say where that is said.
-    #[test]
-    fn ways_are_of_known_runtimes_and_lead_to_known_calls() {
-        let (asides, natives, holdings) = known::ways();
-        let is_known = |family: &str| all().iter().any(|one| one.family() == family);
-        let mut once = BTreeSet::new();
-        for native in natives {
-            assert!(is_known(&native.family) && once.insert(&native.family), "{}", native.family);
-            assert!(native.source.starts_with("https://") && !native.how.ends_with('.'), "{}", native.family);
-        }
-        for holding in holdings {
-            assert!(is_known(&holding.family) && holding.source.starts_with("https://"), "{}", holding.family);
-            let has = |call: &String| !find(&[], "windows", call, None).is_empty();
-            assert!(holding.call.as_ref().is_none_or(has), "{}", holding.family);
-        }
-        for aside in asides {
-            let is_named = |call: &String| all().iter().any(|one| one.names.contains(call));
-            assert!(aside.names.iter().all(is_named), "{:?}", aside.names);
-            let is_library = |call: &String| *call == waits::ASYNC_SLEEP.name;
-            assert!(aside.call.as_ref().is_none_or(|call| is_named(call) || is_library(call)), "{:?}", aside.call);
-            assert!(aside.source.starts_with("https://") && !aside.how.ends_with('.'), "{:?}", aside.names);
-        }
-    }
 }
