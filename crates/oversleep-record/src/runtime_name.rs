@@ -3,6 +3,9 @@
 /// A runtime and its versions, each once, and without those whose source was read: `SDL 3`, `CPython 3.9`.
 pub fn with_versions(runtime: &str, versions: &str) -> String {
     let versions = versions.split("; read ").next().unwrap_or(versions).trim();
+    if versions.starts_with("read ") {
+        return runtime.to_owned();
+    }
     let words = |text: &str| -> Vec<String> { text.split([' ', ',']).map(str::to_lowercase).collect() };
     let has = |long: &str, short: &str| words(long).windows(words(short).len()).any(|some| some == words(short));
     let number = versions.split([' ', ',']).find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
@@ -20,7 +23,9 @@ pub fn with_versions(runtime: &str, versions: &str) -> String {
     match runtime {
         _ if has(versions, runtime) || runtime.starts_with("the ") => versions.to_owned(),
         _ if runtime.starts_with("a ") => format!("{runtime} of {versions}"),
-        _ if runtime.ends_with(')') => format!("{runtime}, {versions}"),
+        _ if runtime.ends_with(')') && !versions.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("{runtime}, {versions}")
+        }
         _ => format!("{runtime} {versions}"),
     }
 }
@@ -40,6 +45,8 @@ mod tests {
             (".NET", "CoreCLR, .NET 5 to 10", "CoreCLR, .NET 5 to 10"),
             ("the JDK", "OpenJDK 8 to 20", "OpenJDK 8 to 20"),
             ("a message loop", "Windows 2000 and later", "a message loop of Windows 2000 and later"),
+            ("Zig", "read at 00530b1", "Zig"),
+            ("engine (one)", "1", "engine (one) 1"),
             ("C++ (MSVC)", "Visual Studio 2022 17.14", "C++ (MSVC), Visual Studio 2022 17.14"),
             (
                 "Go 1.14 and 1.15, with nothing else to run",

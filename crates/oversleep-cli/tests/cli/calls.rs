@@ -84,9 +84,11 @@ fn a_machine_that_is_too_old_for_a_version_says_so_and_answers_for_the_newest_th
     assert!(message.contains("Chromium needs Windows 10"), "{message}");
     let measured = output(&["waits", "time.Sleep", "--request", "1ms", "--on", "windows-8.1"]);
     assert!(measured.contains("time.Sleep@go-1.16-to-1.22"), "{measured}");
-    let unknown = Home::new().run(["ask", "time.Sleep(1)", "--on", "windows-xp"]).with_code(1).stderr;
-    assert!(unknown.contains("Go needs Windows 7 from version 1.11 on"), "{unknown}");
-    assert!(unknown.contains("what an earlier version makes of time.Sleep is not known"), "{unknown}");
+    let oldest = output(&["ask", "time.Sleep(1)", "--on", "windows-xp"]);
+    assert!(oldest.contains("Go needs Windows 7 from version 1.11 on") && oldest.contains("record R604"), "{oldest}");
+    let unknown = Home::new().run(["ask", "asyncio.sleep(1)", "--on", "windows-xp"]).with_code(1).stderr;
+    assert!(unknown.contains("CPython needs Windows Vista from version 3.5 on"), "{unknown}");
+    assert!(unknown.contains("what an earlier version makes of asyncio.sleep is not known"), "{unknown}");
 }
 
 #[test]

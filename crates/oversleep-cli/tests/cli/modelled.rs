@@ -181,7 +181,7 @@ fn what_makes_no_sense_is_refused_with_what_would() {
     let ended = Home::new().run(["ask", "nanosleep(1ms)", "--on", "windows-11"]).with_code(1);
     assert!(ended.stderr.contains("windows-11 has no wait 'nanosleep'"), "{}", ended.stderr);
     let ended = Home::new().run(["ask", "sleep(1ms)", "--on", "windows-11", "--clock", "monotonic"]).with_code(1);
-    assert_eq!(ended.stderr, "error: windows-11 has no clock 'monotonic'\n");
+    assert_eq!(ended.stderr, "error: windows-11 has no clock 'monotonic'; did you mean 'time.monotonic'?\n");
 }
 
 #[test]

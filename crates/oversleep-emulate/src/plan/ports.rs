@@ -134,6 +134,9 @@ impl Plan {
         let (names, name) = (names.join(" and "), &stepped.clock.names[0]);
         let option = format!("--clocks {}={}", linux.name(), stepped.clock.clock);
         Some(match why {
+            Some(why) if of_it.len() > 1 => {
+                format!("; {names} stay exact here: {why}, and {option} steps them alone")
+            }
             Some(why) => format!("; {name} stays exact here: {why}, and {option} steps it alone"),
             None => {
                 format!("; {name} stays exact here, because {names} read one clock of Linux: {option} steps them all")

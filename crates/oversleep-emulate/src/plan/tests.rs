@@ -225,7 +225,7 @@ fn a_version_that_does_not_run_on_a_machine_is_emulated_by_none() {
     }
     for (machine, call, needs) in [
         ("windows-7", "time.Sleep@go-1.26", "Go needs Windows 10 from version 1.21 on"),
-        ("windows-xp", "time.Sleep", "Go needs Windows 7 from version 1.11 on"),
+        ("windows-xp", "time.Sleep@go-1.12", "Go needs Windows 7 from version 1.11 on"),
     ] {
         assert!(of(machine, call).is_err_and(|why| why.starts_with(needs)), "{machine} {call}");
     }

@@ -78,7 +78,8 @@ fn python_and_java_wait_and_read_clocks_as_their_ports() {
     assert_eq!(apart("python3.13"), None);
     assert!(new.iter().any(|does| does.starts_with("time.monotonic reads QueryPerformanceCounter")), "{new:?}");
     let go = windows.adapted(&go(), &[], true, |_| Some([26, 8])).expect("adapters");
-    let why = "time.Now stays exact here: Go's own one-shot timers move that clock on, too, and --clocks monotonic=interrupt-time";
+    let why = "time.Since and time.Now stay exact here: Go's own one-shot timers move that clock on, too, and --clocks \
+               monotonic=interrupt-time";
     assert!(go.clocks.is_none() && go.described.iter().any(|one| one.does.contains(why)), "{:?}", go.described);
     let java = windows.adapted(&file("java"), &[], true, |_| None).expect("adapters");
     assert_eq!(wait_of(&windows, Some(&java), Class::FutexUntil, false), ("wait-for-single-object", true));

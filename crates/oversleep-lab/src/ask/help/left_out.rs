@@ -70,8 +70,12 @@ const REASONS: &[(&[&str], &str)] = &[
     (&["deno.setInterval"], "a timeout that is set again in each callback waits as long from the sixth one on"),
     (&["timer:sleep"], "the other is a message at a rate"),
     (
-        &["SystemClock.sleep", "android.Thread.sleep", "Atomics.wait"],
+        &["SystemClock.sleep", "android.Thread.sleep", "Atomics.wait", "nim.sleep"],
         "the other is a timer of an event loop, for which no thread waits",
+    ),
+    (
+        &["time.Sleep", "time.Timer"],
+        "Go before 1.16 serves its timers and sleeps alike, so on one machine they differ by their phase alone",
     ),
 ];
 
