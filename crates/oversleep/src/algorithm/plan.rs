@@ -222,8 +222,8 @@ impl Plan {
             if yardstick.dear_ns(cpu_ns(least_ns)) > 0 {
                 least_ns = least_ns.min(yardstick.shorten(fixed_ns.saturating_sub(OWN_COST_NS)));
             }
-            // What comes is a little later than what has been, so half of what may be late is aimed at. Where that is missed,
-            // the margin is at least the fixed one, which an approach makes cheaper.
+            // What comes is a little later than what has been, so half of what may be late is aimed at. Where that is
+            // missed, the margin is at least the fixed one, which an approach makes cheaper.
             let late_one_in = u64::from(late_one_in.get());
             let of_aim_ns = kind.lateness.covering_ns(objective, 2 * late_one_in);
             let is_missed = self.missed.judge(late_one_in, fixed_late_ppm) && !is_contended;

@@ -23,7 +23,8 @@ impl Share {
     }
 }
 
-/// Whether more sleeps end late than aimed at, stalls aside, though the margin covered what had been seen. All zero at first.
+/// Whether more sleeps end late than aimed at, stalls aside, though the margin covered what had been seen. All zero at
+/// first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Missed {
     late: Share,
