@@ -103,22 +103,27 @@ pub fn clock_table(file: &ResultFile) -> ClockTable {
 }
 
 fn across_threads(rows: &[ClockVerdict]) -> Option<String> {
-    let valid = || rows.iter().filter(|row| row.validity == Some(Validity::Valid));
-    let named = |rows: Vec<&ClockVerdict>| {
+    let named = |rows: Vec<&ClockVerdict>, [one, many]: [&str; 2]| {
         let names: Vec<String> = rows.iter().map(|row| name_in_code(&row.name).to_owned()).collect();
-        (!names.is_empty()).then(|| (list(&names), if names.len() == 1 { ["is", "isn't"] } else { ["are", "aren't"] }))
+        let verb = if names.len() == 1 { one } else { many };
+        (!names.is_empty()).then(|| format!("{} {verb}", list(&names)))
     };
-    let safe = named(valid().filter(|row| row.caution.is_none()).collect());
-    let unsafe_ones = named(valid().filter(|row| row.caution.is_some()).collect());
-    let because = "the processor may read it early, so its readings on two threads may be out of order";
-    match (safe, unsafe_ones) {
-        (None, None) => None,
-        (Some((safe, [are, _])), None) => Some(format!("across threads, {safe} {are} safe")),
-        (None, Some((others, [_, arent]))) => Some(format!("across threads, {others} {arent} safe: {because}")),
-        (Some((safe, [are, _])), Some((others, [_, arent]))) => {
-            Some(format!("across threads, {safe} {are} safe; {others} {arent}: {because}"))
-        }
-    }
+    let valid = || rows.iter().filter(|row| row.validity == Some(Validity::Valid));
+    let is_of_thread = |row: &&ClockVerdict| row.counts == Counts::ThreadCpuTime && row.unavailable.is_none();
+    let early = [
+        "isn't, because the processor may read it early, so its readings on two threads may be out of order",
+        "aren't, because the processor may read them early, so readings on two threads may be out of order",
+    ];
+    let own = ["isn't, because each thread has its own", "aren't, because each thread has its own"];
+    let parts = [
+        named(valid().filter(|row| row.caution.is_none()).collect(), ["is safe", "are safe"]),
+        named(valid().filter(|row| row.caution.is_some()).collect(), early),
+        named(rows.iter().filter(is_of_thread).collect(), own),
+    ];
+    valid().next()?;
+    let mut parts = parts.into_iter().flatten();
+    let first = parts.next()?.replace("isn't,", "isn't safe,").replace("aren't,", "aren't safe,");
+    Some(format!("across threads, {}", std::iter::once(first).chain(parts).collect::<Vec<_>>().join("; ")))
 }
 
 fn sentence(rows: &[ClockVerdict], fastest: Option<&ClockVerdict>) -> String {

@@ -196,14 +196,27 @@ fn a_difference_of_a_few_stated_steps_is_not_the_step() {
 fn what_is_safe_across_threads_is_one_sentence() {
     let sheet = Sheet::linux().text(FactName::ClocksourceCurrent, "tsc").flag(FactName::CpuTscInvariant, true);
     let sheet = sheet.clock(good_clock("tsc")).clock(good_clock("monotonic")).clock(good_clock("std-instant"));
+    let early = "isn't, because the processor may read it early, so its readings on two threads may be out of order";
+    let of = |sheet: Sheet| clock_table(&sheet.file).across_threads;
     assert_eq!(
-        clock_table(&sheet.file).across_threads.as_deref(),
-        Some(
-            "across threads, monotonic and std::time::Instant are safe; tsc isn't: the processor may read it early, so its \
-             readings on two threads may be out of order"
-        )
+        of(sheet).as_deref(),
+        Some(&*format!("across threads, monotonic and std::time::Instant are safe; tsc {early}"))
     );
-    assert_eq!(clock_table(&Sheet::linux().file).across_threads, None);
+    assert_eq!(of(Sheet::linux()), None);
+    // The counter of Arm is read early, too, on every system.
+    for sheet in [Sheet::linux(), Sheet::windows(), Sheet::macos()] {
+        let sheet = sheet.clock(good_clock("cntvct")).clock(good_clock("std-instant"));
+        assert_eq!(of(sheet), Some(format!("across threads, std::time::Instant is safe; cntvct {early}")));
+    }
+    let own = ClockResult { counts: Counts::ThreadCpuTime, ..good_clock("thread-cputime") };
+    assert_eq!(of(Sheet::macos().clock(own.clone())), None);
+    assert_eq!(
+        of(Sheet::macos().clock(good_clock("cntvct")).clock(own)),
+        Some(format!(
+            "across threads, cntvct {}; thread-cputime isn't, because each thread has its own",
+            early.replace("isn't,", "isn't safe,")
+        ))
+    );
 }
 
 #[test]

@@ -51,6 +51,7 @@ pub(super) const CNTVCT: ClockInfo = ClockInfo {
     call: "mrs CNTVCT_EL0",
     doc: "The virtual count of ARM's generic timer, unordered. All CPUs share it; CNTFRQ_EL0 states its frequency \
           (19.2 MHz to 1 GHz).",
+    ordered: &[OVERSLEEP_ORDERED.name],
     architecture: Some("aarch64"),
     since: "ARMv8",
     page: "https://developer.arm.com/documentation/ddi0601/latest/AArch64-Registers/CNTVCT-EL0--Counter-timer-Virtual-Count-Register",

@@ -14,10 +14,11 @@ mod steps;
 #[cfg(test)]
 mod stream_tests;
 mod tail;
+mod tick;
 
 pub(crate) use margins::Margins;
 pub(crate) use objective::Objective;
-pub use parks::LearnedParks;
+pub use parks::{LearnedParks, Park};
 #[cfg(feature = "std")]
 pub(crate) use plan::APPROACHES;
 pub(crate) use plan::Plan;

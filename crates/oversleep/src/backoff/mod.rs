@@ -74,11 +74,15 @@ pub enum Idled {
 ///
 /// The cost of a park is the longest recent lateness, and it counts against [`Limits::absence`].
 ///
-/// A park that exceeds that by itself is taken for a disturbance if other parks were on time: the machine was throttled or
-/// suspended, or ran another thread. The worker then parks on, because yielding would burn CPU time and bring nothing back.
-/// If parks exceed it from the first one on, or for a second in all, the timer is coarse: the worker yields instead, except
-/// for probes that check whether this is still true. They come at intervals of up to 66 ms at first, so that parking begins
-/// again within 100 ms after a long disturbance; later they take about a hundredth of the time.
+/// A park that exceeds that is taken for a disturbance if other parks were on time: the machine was throttled or suspended,
+/// or ran another thread. The worker then parks on, because yielding would burn CPU time and bring nothing back, even if
+/// most parks are late for ever. If parks exceed it from the first one on, or all do for a second in all (up to eight where
+/// that was wrong before), the timer is coarse: the worker yields instead, except for probes that check whether this is
+/// still true.
+///
+/// Probes come at intervals of up to 90 ms, so that parking begins again within 100 ms after a disturbance, however long
+/// it was. On a tick they begin shortly before one, and take little longer than a park may. If late parks show no tick,
+/// and none was on time for ten minutes, or 128 were late from the first one on, probes take about a hundredth of the time.
 ///
 /// On Linux most of the cost is timer slack: hold [`TimerSlack`](crate::TimerSlack) in the worker to make parks cheaper.
 ///
@@ -180,7 +184,7 @@ impl<T: TimeSource> Backoff<T> {
     /// ```
     #[inline]
     pub fn idle(&mut self) -> Idled {
-        match self.plan.next(&self.limits) {
+        match self.plan.next(&self.limits, || self.time.now().as_nanos()) {
             Step::Spin => {
                 self.time.relax();
                 Idled::Spun
@@ -209,7 +213,7 @@ impl<T: TimeSource> Backoff<T> {
     /// # let _ = duration_ns;
     /// ```
     pub fn idle_on(&mut self, parker: &Parker<impl TimeSource>) -> Idled {
-        match self.plan.next(&self.limits) {
+        match self.plan.next(&self.limits, || self.time.now().as_nanos()) {
             Step::Spin => {
                 self.time.relax();
                 Idled::Spun
@@ -221,9 +225,10 @@ impl<T: TimeSource> Backoff<T> {
             Step::Park(requested_ns) => {
                 let start = self.time.now();
                 let is_unparked = parker.park_coarsely(Duration::from_nanos(requested_ns));
-                let duration_ns = self.time.now().duration_since(start).as_nanos() as u64;
+                let end_ns = self.time.now().as_nanos();
+                let duration_ns = end_ns.saturating_sub(start.as_nanos());
                 if !is_unparked {
-                    self.plan.learn(&self.limits, requested_ns, duration_ns);
+                    self.plan.learn(&self.limits, requested_ns, duration_ns, end_ns);
                 }
                 Idled::Parked { requested_ns, duration_ns }
             }
@@ -234,8 +239,9 @@ impl<T: TimeSource> Backoff<T> {
     fn park(&mut self, requested_ns: u64) -> Idled {
         let start = self.time.now();
         self.time.park_timeout(Duration::from_nanos(requested_ns));
-        let duration_ns = self.time.now().as_nanos().saturating_sub(start.as_nanos());
-        self.plan.learn(&self.limits, requested_ns, duration_ns);
+        let end_ns = self.time.now().as_nanos();
+        let duration_ns = end_ns.saturating_sub(start.as_nanos());
+        self.plan.learn(&self.limits, requested_ns, duration_ns, end_ns);
         Idled::Parked { requested_ns, duration_ns }
     }
 

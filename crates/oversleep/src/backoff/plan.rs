@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Limits;
-use crate::algorithm::LearnedParks;
+use crate::algorithm::{LearnedParks, Park};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
@@ -21,7 +21,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn next(&mut self, limits: &Limits) -> Step {
+    /// `now_ns` says what time it is, if that matters.
+    pub(super) fn next(&mut self, limits: &Limits, now_ns: impl FnOnce() -> u64) -> Step {
         let turn = self.turn;
         self.turn = turn.saturating_add(1);
         let Some(turn) = turn.checked_sub(limits.spins) else { return Step::Spin };
@@ -32,16 +33,16 @@ impl Plan {
                 let doubled_ns = first_ns.checked_shl(turn).filter(|ns| ns >> turn == first_ns).unwrap_or(u64::MAX);
                 Step::Park(doubled_ns.min(affordable_ns))
             }
-            None if self.parks.probes() => Step::Park(first_ns.min(absence_ns).max(1)),
+            None if self.parks.probes(now_ns()) => Step::Park(first_ns.min(absence_ns).max(1)),
             None => Step::Yield,
         }
     }
 
-    pub(super) fn learn(&mut self, limits: &Limits, requested_ns: u64, duration_ns: u64) {
+    pub(super) fn learn(&mut self, limits: &Limits, requested_ns: u64, duration_ns: u64, end_ns: u64) {
         // A park that ended early was unparked, so it says nothing about lateness.
         let Some(lateness_ns) = duration_ns.checked_sub(requested_ns) else { return };
         let (first_ns, absence_ns) = bounds(limits);
-        self.parks.learn(first_ns, absence_ns, lateness_ns);
+        self.parks.learn(first_ns, absence_ns, Park { requested_ns, lateness_ns, end_ns });
     }
 }
 
@@ -59,7 +60,7 @@ mod tests {
         Limits { spins: 2, yields: 1, park: Duration::from_micros(1), absence: Duration::from_millis(1) };
 
     fn steps(plan: &mut Plan, limits: &Limits, n: usize) -> Vec<Step> {
-        (0..n).map(|_| plan.next(limits)).collect()
+        (0..n).map(|_| plan.next(limits, || 0)).collect()
     }
 
     #[test]
@@ -69,20 +70,20 @@ mod tests {
         assert_eq!(steps(&mut plan, &LIMITS, 6), [Spin, Spin, Yield, Park(1_000), Park(2_000), Park(4_000)]);
         assert_eq!(*steps(&mut plan, &LIMITS, 100).last().unwrap(), Park(1_000_000));
         plan.turn = 0;
-        assert_eq!(plan.next(&LIMITS), Spin);
+        assert_eq!(plan.next(&LIMITS, || 0), Spin);
     }
 
     #[test]
     fn a_park_never_takes_longer_than_the_absence() {
         let mut plan = Plan { turn: 40, ..Plan::default() };
-        plan.learn(&LIMITS, 1_000, 61_000);
-        assert_eq!(plan.next(&LIMITS), Step::Park(940_000));
+        plan.learn(&LIMITS, 1_000, 61_000, 61_000);
+        assert_eq!(plan.next(&LIMITS, || 0), Step::Park(940_000));
     }
 
     #[test]
     fn an_unparked_park_teaches_nothing() {
         let mut plan = Plan::default();
-        plan.learn(&LIMITS, 1_000, 200);
+        plan.learn(&LIMITS, 1_000, 200, 200);
         assert_eq!(plan.parks.lateness_ns(), None);
     }
 
@@ -90,20 +91,20 @@ mod tests {
     fn absurd_limits_hold() {
         let limits = Limits { spins: 0, yields: 0, park: Duration::MAX, absence: Duration::ZERO };
         let mut plan = Plan::default();
-        assert_eq!(plan.next(&limits), Step::Yield);
+        assert_eq!(plan.next(&limits, || 0), Step::Yield);
         // The probe is no longer than the limit on a park's total duration.
         let mut parks = Vec::new();
-        for _ in 0..3_000 {
-            if let step @ Step::Park(ns) = plan.next(&limits) {
+        for now_us in 1..=3_000 {
+            if let step @ Step::Park(ns) = plan.next(&limits, || now_us * 1_000) {
                 parks.push(step);
-                plan.learn(&limits, ns, u64::MAX);
+                plan.learn(&limits, ns, u64::MAX, u64::MAX);
             }
         }
-        assert_eq!(parks, [Step::Park(1), Step::Park(1)]);
+        assert_eq!(parks, [Step::Park(1)]);
         let limits = Limits { park: Duration::ZERO, absence: Duration::MAX, ..limits };
         let mut plan = Plan::default();
-        assert_eq!(plan.next(&limits), Step::Park(1));
+        assert_eq!(plan.next(&limits, || 0), Step::Park(1));
         plan.turn = u32::MAX;
-        assert_eq!(plan.next(&limits), Step::Park(u64::MAX));
+        assert_eq!(plan.next(&limits, || 0), Step::Park(u64::MAX));
     }
 }

@@ -62,7 +62,7 @@ pub fn sleep_until(deadline: Instant) {
 ///
 /// * No sleep ends early, neither by [`Clock`](crate::Clock) nor by the operating system's monotonic clock.
 /// * No sleep spins longer than its budget: 600 µs unless [`with_budget`](Sleeper::with_budget) changes it. With a budget
-///   of zero, a sleep is one wait by the operating system and nothing else.
+///   of zero, a sleep is one wait by the operating system and nothing else. (A sandbox may refuse every wait; see below.)
 /// * After a sleep the thread has the settings it had before, even if a panic unwinds.
 ///
 /// # CPU time
@@ -76,9 +76,10 @@ pub fn sleep_until(deadline: Instant) {
 ///   *approaches*.
 ///
 /// Who takes a precise sleep means the worst of a hundred, so the default aims at that one: at most one sleep in 100 is to
-/// end late, where that takes no more CPU time than a fixed margin of 125 µs would, as spin_sleep has it. Where it would
-/// take more, the sleeper spends nearly as much, and ends as few sleeps late as that buys. Where it takes less, the rest is
-/// saved, unless one sleep in 300 or more is late all the same: then the margin is at least that fixed one.
+/// end late, where that takes no more CPU time than a fixed margin of 125 µs would, as spin_sleep has it, of which the
+/// thread's timer slack uses up a part (50 µs on Linux by default). Where it would take more, the sleeper spends nearly as
+/// much, and ends as few sleeps late as that buys. Where it takes less, the rest is saved, unless one sleep in 300 or more
+/// is late all the same: then the margin is that fixed one without that part, or as much of it as this CPU time buys.
 /// A fixed margin that itself ends more than half of the sleeps late, as on a coarse grid, sets no limit.
 /// [`Statistics`](crate::Statistics) say what was reached.
 ///
@@ -108,9 +109,10 @@ pub fn sleep_until(deadline: Instant) {
 ///   [`TimerSlack`](crate::TimerSlack) of 1 ns there is none. If it is forbidden, the margin covers the slack.
 /// * **Time slice** (Linux 6.12): 100 µs, but only after a stall, that is, after a wait that ended more than 150 µs
 ///   late, and twice as late as three in four do, or where more than one sleep in 300 is late without one (with other
-///   quantiles, a third of what may be late). The scheduler then lets the thread run earlier, and not for longer:
-///   see [`TimeSlice`](crate::TimeSlice) for what it costs others. That takes 2 to 4 µs per sleep, so hold a
-///   [`TimeSlice`](crate::TimeSlice) in a thread that only waits and works briefly.
+///   quantiles, a third of what may be late) and a fixed margin would leave less than one in 20 late. The scheduler
+///   then lets the thread run earlier, and not for longer: see [`TimeSlice`](crate::TimeSlice) for what it costs
+///   others. That takes 2 to 4 µs per sleep, so hold a [`TimeSlice`](crate::TimeSlice) in a thread that only waits and
+///   works briefly.
 ///
 /// A signal handler that jumps out of a sleep (`siglongjmp`) leaves them as they are.
 ///

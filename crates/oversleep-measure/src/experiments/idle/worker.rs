@@ -85,7 +85,7 @@ impl Idle {
         (ring, side): (&Ring, Side),
         has_reason: impl Fn() -> bool,
     ) -> Result<Reads, Unavailable> {
-        match self.idler.next() {
+        match self.idler.next(|| platform.now()) {
             Step::Spin => {
                 self.counted.spins += 1;
                 platform.relax();
@@ -121,10 +121,11 @@ impl Idle {
         let due = start + requested;
         let deadline = self.grid.map_or(due, |grid| due.round_up_to(grid));
         ended(park.wait(Target { remaining: deadline - start, deadline }))?;
-        let took = platform.now() - start;
+        let end = platform.now();
+        let took = end - start;
         self.counted.parked_ns += took;
         self.counted.park_overshoot.record((took - requested).0);
-        self.idler.learn(requested, took);
+        self.idler.learn(requested, took, end);
         Ok(())
     }
 }

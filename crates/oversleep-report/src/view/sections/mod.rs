@@ -129,10 +129,15 @@ pub fn published(file: &ResultFile, ids: &[ExperimentId]) -> Vec<String> {
 }
 
 fn in_words(one: Beside) -> String {
-    let Beside { id, published, source, figure, here, is_reproduced, factor } = one;
+    let Beside { id, published, source, figure, here, is_reproduced, of_verify, factor } = one;
     let verdict = match factor {
         Some(factor) => format!("reproduced to within a factor of {factor:.2}, as machines differ"),
         None => if is_reproduced { "reproduced" } else { "not reproduced" }.to_owned(),
+    };
+    // The row is about the model by itself; this run had another load, or other seeds.
+    let verdict = match of_verify {
+        Some(model) => format!("{verdict} by `machines verify` ({model})"),
+        None => verdict,
     };
     format!("{figure} here: {here}; {id}, {verdict}: {published} ({source})")
 }

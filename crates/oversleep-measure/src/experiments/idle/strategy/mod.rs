@@ -1,6 +1,6 @@
 //! Idle strategies: the action of a worker in a turn that found no item. Decisions only, so the tests take no time.
 
-use oversleep::algorithm::LearnedParks;
+use oversleep::algorithm::{LearnedParks, Park};
 use oversleep_record::Nanos;
 
 /// When to spin, to yield and to park, and for how long.
@@ -186,8 +186,8 @@ impl Idler {
         self.turn = 0;
     }
 
-    /// Call this after a turn that found none. Returns what to do.
-    pub(super) fn next(&mut self) -> Step {
+    /// Call this after a turn that found none. Returns what to do; `now` says what time it is, if that matters.
+    pub(super) fn next(&mut self, now: impl FnOnce() -> Nanos) -> Step {
         let (backoff, is_learned) = match self.kind {
             Kind::Fixed(backoff) => (backoff, false),
             Kind::Learned(backoff) => (backoff, true),
@@ -203,7 +203,7 @@ impl Idler {
             let [first_ns, absence_ns] = [first, longest].map(ns);
             match self.learned.affordable_ns(first_ns, absence_ns) {
                 Some(affordable_ns) => longest = Nanos(affordable_ns as i64),
-                None if self.learned.probes() => return Step::Park(first.min(longest).max(Nanos(1))),
+                None if self.learned.probes(ns(now())) => return Step::Park(first.min(longest).max(Nanos(1))),
                 None => return Step::Yield,
             }
         }
@@ -212,15 +212,15 @@ impl Idler {
         Step::Park(doubled.map_or(longest, |ns| Nanos(ns).min(longest)).max(Nanos(1)))
     }
 
-    /// Learns from the duration of a park.
-    pub(super) fn learn(&mut self, requested: Nanos, took: Nanos) {
+    /// Learns from the duration of a park that ended then.
+    pub(super) fn learn(&mut self, requested: Nanos, took: Nanos, end: Nanos) {
         // A park that ended early says nothing about lateness.
         if let Kind::Learned(backoff) = self.kind
             && took >= requested
         {
-            let [first_ns, absence_ns, lateness_ns] =
-                [backoff.park_from.max(Nanos(1)), backoff.park_to, took - requested].map(ns);
-            self.learned.learn(first_ns, absence_ns, lateness_ns);
+            let [first_ns, absence_ns] = [backoff.park_from.max(Nanos(1)), backoff.park_to].map(ns);
+            let [requested_ns, lateness_ns, end_ns] = [requested, took - requested, end].map(ns);
+            self.learned.learn(first_ns, absence_ns, Park { requested_ns, lateness_ns, end_ns });
         }
     }
 }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn steps(idler: &mut Idler, count: usize) -> Vec<Step> {
-    (0..count).map(|_| idler.next()).collect()
+    (0..count).map(|_| idler.next(|| Nanos::ZERO)).collect()
 }
 
 #[test]
@@ -21,23 +21,24 @@ fn spins_then_yields_then_parks_longer_and_longer() {
     let expected = [Spin, Spin, Yield, Park(US), Park(Nanos(2_000)), Park(Nanos(4_000)), Park(Nanos(5_000))];
     assert_eq!(steps(&mut idler, 7), expected);
     idler.reset();
-    assert_eq!(idler.next(), Spin);
+    assert_eq!(steps(&mut idler, 1), [Spin]);
     let of = |name: &str| Idler::new(find(name).expect("it is offered").kind);
     assert_eq!(steps(&mut of("disruptor"), 300)[199..], [&[Yield][..], &[Park(Nanos(100)); 100]].concat());
     assert_eq!(steps(&mut of("aeron"), 17)[9..], [Spin, Yield, Yield, Yield, Yield, Yield, Park(US), Park(US * 2)]);
     assert_eq!(steps(&mut of("jet"), 80).last(), Some(&Park(MS)));
-    assert_eq!((of("spin").next(), of("yield").next(), of("condvar").next()), (Spin, Yield, Step::Block));
+    let firsts = ["spin", "yield", "condvar"].map(|name| steps(&mut of(name), 1)[0]);
+    assert_eq!(firsts, [Spin, Yield, Step::Block]);
 }
 
 #[test]
 fn absurd_figures_hold() {
     let mut idler = Idler::new(Kind::Fixed(backoff(0, 0, Nanos::ZERO, Nanos::MAX)));
     assert!(steps(&mut idler, 200).iter().all(|step| matches!(step, Step::Park(ns) if ns.0 > 0)));
-    assert_eq!(idler.next(), Step::Park(Nanos::MAX));
-    assert_eq!(Idler::new(Kind::Fixed(backoff(0, 0, MS, Nanos::ZERO))).next(), Step::Park(Nanos(1)));
+    assert_eq!(steps(&mut idler, 1), [Step::Park(Nanos::MAX)]);
+    assert_eq!(steps(&mut Idler::new(Kind::Fixed(backoff(0, 0, MS, Nanos::ZERO))), 1), [Step::Park(Nanos(1))]);
 }
 
-/// A machine for the library: parks are late as scripted, and yields take no time.
+/// A machine for the library: parks are late as scripted, and yields take 10 µs.
 #[derive(Clone)]
 struct Scripted {
     now_ns: Rc<Cell<u64>>,
@@ -57,7 +58,9 @@ impl TimeSource for Scripted {
 
     fn relax(&self) {}
 
-    fn yield_now(&self) {}
+    fn yield_now(&self) {
+        self.now_ns.set(self.now_ns.get() + 10_000);
+    }
 }
 
 proptest! {
@@ -73,7 +76,7 @@ proptest! {
     ) {
         let [park, absence] = [park_us, absence_us].map(Duration::from_micros);
         let (now_ns, park_number) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
-        let machine = Scripted { now_ns, park: park_number, lateness_ns: lateness_ns.into() };
+        let machine = Scripted { now_ns: Rc::clone(&now_ns), park: park_number, lateness_ns: lateness_ns.into() };
         let mut library = oversleep::Backoff::with_limits(Limits { spins: 3, yields: 2, park, absence }).with_time(machine);
         let of_us = |us: u64| Nanos(us as i64 * 1_000);
         let mut ours = Idler::new(Kind::Learned(backoff(3, 2, of_us(park_us), of_us(absence_us))));
@@ -82,13 +85,13 @@ proptest! {
                 library.reset();
                 ours.reset();
             }
-            let step = ours.next();
+            let step = ours.next(|| Nanos(now_ns.get() as i64));
             let expected = match library.idle() {
                 Idled::Spun => Step::Spin,
                 Idled::Yielded => Step::Yield,
                 Idled::Parked { requested_ns, duration_ns } => {
                     let requested = Nanos(requested_ns as i64);
-                    ours.learn(requested, Nanos(duration_ns as i64));
+                    ours.learn(requested, Nanos(duration_ns as i64), Nanos(now_ns.get() as i64));
                     Step::Park(requested)
                 }
                 other => panic!("{other:?}"),
@@ -101,17 +104,22 @@ proptest! {
 #[test]
 fn a_coarse_tick_ends_learned_parks_except_for_probes() {
     let mut idler = Idler::new(Kind::Learned(backoff(0, 0, US, MS)));
-    let parks = |idler: &mut Idler, took: Nanos, turns: usize| {
+    let mut now = Nanos::ZERO;
+    let mut parks = |took: Nanos, turns: usize| {
         let mut parks = 0;
         for _ in 0..turns {
-            if let Step::Park(requested) = idler.next() {
-                idler.learn(requested, requested + took);
-                parks += 1;
+            match idler.next(|| now) {
+                Step::Park(requested) => {
+                    now += requested + took;
+                    idler.learn(requested, requested + took, now);
+                    parks += 1;
+                }
+                _ => now += Nanos(500),
             }
         }
         parks
     };
-    // 16 at growing intervals, then one per 200,000 turns.
-    assert_eq!(parks(&mut idler, MS, 3_000_000), 25);
-    assert_eq!(parks(&mut idler, Nanos(60_000), 800_000), 690_279, "the tick became finer");
+    // At growing intervals, then one per 90 ms.
+    assert_eq!(parks(MS, 3_000_000), 24);
+    assert_eq!(parks(Nanos(60_000), 800_000), 761_952, "the tick became finer");
 }
