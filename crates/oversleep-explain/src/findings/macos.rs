@@ -174,6 +174,12 @@ fn growth(short: &Series, long: &Series) -> Option<(i64, i64)> {
 
 fn growing_lateness(file: &ResultFile) -> Checked {
     let plain = reference_sleep(file)?;
+    if !plain.conditions.load.is_empty() {
+        return Err(Conclusion::lacks(format!(
+            "{} was measured under a load, and waiting for a CPU hides the leeway. Run this again without --load",
+            plain.key
+        )));
+    }
     let mut waits: Vec<&Series> = waits_of(file, &plain.subject)
         .filter(|series| series.requested_ns >= Some(COMMON_REQUEST) && series.requested_ns <= Some(LONGEST))
         .filter(|series| series.has_values())
@@ -302,6 +308,12 @@ mod tests {
             let sheet =
                 Sheet::macos().series(spread("B5/nanosleep/1ms", 10_000)).series(spread("B5/nanosleep/5ms", five));
             assert_eq!(sheet.verdict("OVS-M001"), Verdict::NotEnoughData, "{five}");
+            let mut loaded =
+                Sheet::macos().series(spread("B5/nanosleep/1ms", 10_000)).steady("B5/nanosleep/5ms", 1_900_000);
+            for series in &mut loaded.file.series {
+                series.conditions = series.conditions.clone().with_load("spin", 8);
+            }
+            assert_eq!(loaded.verdict("OVS-M001"), Verdict::NotEnoughData, "threads that spin delay it, too");
             sheet.trial("time-constraint-policy", "nanosleep", 314_000, 7_430).finds(
                 "OVS-M001",
                 "this thread's waits end late: a 1 ms nanosleep was 314 µs late, and 7.43 µs under a time-constraint policy, \

@@ -107,9 +107,10 @@ pub(crate) fn with_instances(file: &ResultFile) -> Vec<(Finding, Option<Instance
 /// Whether nothing was concluded because the run didn't measure what the check needs, as opposed to figures that are too few
 /// or too wild.
 pub fn is_unmeasured(finding: &Finding) -> bool {
-    const SAYS: [&str; 6] = [
+    const SAYS: [&str; 7] = [
         "not measured",
         "cost was measured",
+        "no runtime was measured",
         "not available",
         "is available here",
         "was interrupted before",

@@ -266,7 +266,8 @@ fn is_wake_assumed(file: &ResultFile) -> bool {
 fn assumed(sleep: &Series) -> Option<String> {
     let (requested, late) = (sleep.requested_ns?, Nanos(sleep.calls().p50()?));
     Some(format!(
-        "The model assumes how long a wake-up takes, so that {} is {late} late for {requested} shows its rules, not a machine.",
+        "The model assumes how long a wake-up takes, so that {} is {late} late for {requested} shows its rules, not a \
+         machine.",
         sleep.subject
     ))
 }
