@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use oversleep_explain::consistency::{contradictions, largest_costs_by_name};
+use oversleep_explain::consistency::{contradictions, in_report, largest_costs_by_name};
 use oversleep_explain::verdicts::clock_table;
 use oversleep_record::ResultFile;
 use oversleep_record::finding::Verdict;
@@ -80,21 +80,21 @@ impl Judge {
         }
         let path = directory.join("result.json");
         for machine in machines {
+            let assumed = assumed(program, machine)?;
             for way in WAYS {
                 for seed in SEEDS {
                     let seed = seed.to_string();
                     run(program, &path, way.split(' ').chain(["--on", machine, "--seed", &seed]))?;
-                    self.file(
-                        &format!("{way} --on {machine} --seed {seed}"),
-                        &path,
-                        Some(&format!("{machine} {way}")),
-                    )?;
+                    let name = format!("{way} --on {machine} --seed {seed}");
+                    self.file(&name, &path, Some(&format!("{machine} {way}")))?;
+                    self.report(&name, program, &path, &assumed)?;
                 }
             }
         }
         for way in HERE.iter().filter(|_| only.is_none()) {
             run(program, &path, way.split(' '))?;
             self.file(way, &path, None)?;
+            self.report(way, program, &path, &BTreeMap::new())?;
         }
         fs::remove_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))
     }
@@ -131,9 +131,50 @@ impl Judge {
         Ok(())
     }
 
+    /// Judges the report of a result as it is printed; `assumed` says which figures its model assumes.
+    fn report(
+        &mut self,
+        name: &str,
+        program: &Path,
+        path: &Path,
+        assumed: &BTreeMap<String, bool>,
+    ) -> Result<(), String> {
+        let text = output(program, ["report", "--full"].map(Path::new).into_iter().chain([path]))?;
+        let file = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let file = ResultFile::read(&file).map_err(|error| format!("{}: {error}", path.display()))?;
+        // A clock for which no cost is stated has that of the others.
+        let is_assumed = |figure: &str| {
+            let others = figure.starts_with("costs.").then_some("costs.other");
+            assumed.get(figure).or_else(|| assumed.get(others?)).copied().unwrap_or_default()
+        };
+        for (about, what) in in_report(&file.findings, &String::from_utf8_lossy(&text), is_assumed) {
+            self.note(name, &about, &what);
+        }
+        Ok(())
+    }
+
     fn note(&mut self, shown: &str, finding: &str, what: &str) {
         self.wrong += 1;
         println!("{shown}: {finding}: {what}");
+    }
+}
+
+/// Whether no publication states a figure, by path.
+fn assumed(program: &Path, machine: &str) -> Result<BTreeMap<String, bool>, String> {
+    let text = output(program, ["machines", machine, "--json"].map(Path::new).into_iter())?;
+    let described: serde_json::Value = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    let figures = described["figures"].as_array().ok_or_else(|| format!("{machine} has no figures"))?;
+    let is_assumed = |figure: &serde_json::Value| figure["source_id"] == "assumed";
+    Ok(figures.iter().filter_map(|figure| Some((figure["key"].as_str()?.to_owned(), is_assumed(figure)))).collect())
+}
+
+fn output<'a>(program: &Path, arguments: impl Iterator<Item = &'a Path>) -> Result<Vec<u8>, String> {
+    let mut command = Command::new(program);
+    command.args(arguments.map(Path::as_os_str));
+    let ended = command.output().map_err(|error| format!("{}: {error}", program.display()))?;
+    match ended.status.success() {
+        true => Ok(ended.stdout),
+        false => Err(format!("{command:?}: {}\n{}", ended.status, String::from_utf8_lossy(&ended.stderr))),
     }
 }
 

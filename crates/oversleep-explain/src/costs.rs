@@ -12,6 +12,9 @@ const THROTTLING: &str = "cgroup-throttling";
 /// many times as large as a gain that was measured.
 const UNTRIED_FACTOR: i64 = 10;
 
+/// Of costs whose remedies weren't tried, one is larger from this factor on.
+const UNTRIED_TIE: i64 = 2;
+
 /// What is said about the costs of a result.
 #[derive(Clone, Debug, Default)]
 pub struct Costs<'a> {
@@ -107,10 +110,11 @@ where
     'a: 'b,
 {
     let most = |is_gain: bool| {
-        costs
-            .clone()
-            .filter(|cost| cost.is_gain == is_gain)
-            .reduce(|most, cost| if cost.size > most.size { cost } else { most })
+        costs.clone().filter(|cost| cost.is_gain == is_gain).reduce(|most, cost| {
+            // How late a wait is differs from run to run: of two that are about as late, the finding that comes first.
+            let least = if is_gain { most.size } else { most.size * UNTRIED_TIE };
+            if cost.size > least { cost } else { most }
+        })
     };
     match (most(true), most(false)) {
         (Some(gain), Some(untried)) if untried.size.0 / UNTRIED_FACTOR >= gain.size.0 => Some(untried.clone()),
@@ -168,6 +172,33 @@ mod tests {
         assert_eq!(any.call, "sleep", "the other one is hardly later");
     }
 
+    /// The same machine in three runs, whose sweep differed by chance.
+    #[test]
+    fn of_costs_about_as_large_the_first_is_named_in_every_run() {
+        let file = Sheet::linux().steady("B5/nanosleep/1ms", 30_300_000).file;
+        let finding = findings(&file).remove(0);
+        let cost = |name: &str, size| {
+            let finding = Finding { name: name.to_owned(), ..finding.clone() };
+            (finding, Nanos(size))
+        };
+        for later in [29_000_000, 31_000_000, 53_300_000] {
+            let both = [cost("oversubscription", 30_300_000), cost("sleep-grid", later)];
+            let costs: Vec<Cost> = both
+                .iter()
+                .map(|(finding, size)| Cost {
+                    finding,
+                    advice: None,
+                    call: "nanosleep".to_owned(),
+                    requested: None,
+                    size: *size,
+                    is_gain: false,
+                })
+                .collect();
+            let first = largest(costs.iter()).expect("there are two");
+            assert_eq!(first.finding.name, "oversubscription", "{later}");
+        }
+    }
+
     #[test]
     fn the_cost_of_a_duration_is_what_exceeds_the_request() {
         let file = Sheet::linux().steady("B2/nanosleep/1ms", 1_066_000).steady("B5/poll/1ms", 67_000).file;
@@ -211,5 +242,17 @@ mod tests {
         assert_eq!((before_p50_ns, after_p50_ns), (16_000, 14_000));
         let costs = Costs::of(&sheet.file, &all, "nanosleep");
         assert_eq!(costs.of_plain_sleep.map(|cost| cost.finding.name.as_str()), Some("timer-slack"));
+        // Where most waits of the slack's trial were missed, nobody knows what of the gain it was.
+        for series in &mut sheet.file.series {
+            if series.key.as_str().starts_with("trial/lower-timer-slack/") {
+                let rounds = rounds(&series.key, &[16_000; 2], 8);
+                (series.distribution, series.calls_only) = (rounds.distribution, None);
+            }
+        }
+        let all = findings(&sheet.file);
+        let queueing = all.iter().find(|one| one.name == "oversubscription").expect("it is checked");
+        let policy = queueing.advice.iter().find(|one| one.remedy == "real-time-policy").expect("it is advised");
+        let Tried::NotTried { why } = &policy.tried else { panic!("{policy:?}") };
+        assert!(why.starts_with("it also does what lower-timer-slack does"), "{why}");
     }
 }

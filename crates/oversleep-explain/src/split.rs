@@ -39,6 +39,8 @@ pub struct SplitRow {
     pub requested_ns: Option<Nanos>,
     /// The median of each part.
     pub medians: Parts,
+    /// The 99th percentile of each part, which don't add up; `None` with too few waits.
+    pub p99s: Option<Parts>,
     /// The mean of each part; they add up to the mean total.
     pub means: Parts,
     /// The median time awake before the deadline, for a wait that usually is, because it ends by spinning. It isn't
@@ -78,6 +80,7 @@ fn row_of(split: &LatenessSplit, key: &str, wait: &str, requested_ns: Option<Nan
         wait: wait.to_owned(),
         requested_ns,
         medians: parts(|distribution| distribution.p50().map(Nanos))?,
+        p99s: parts(|distribution| distribution.safe_quantile(0.99).map(Nanos)),
         means: parts(|distribution| distribution.mean().map(|mean| Nanos(mean.round() as i64)))?,
         awake_before: usual_spin(split),
         attributed_count: split.attributed_count,

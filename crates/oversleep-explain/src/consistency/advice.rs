@@ -6,9 +6,10 @@ use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile};
 
-use crate::costs::Costs;
+use crate::costs::{Cost, Costs};
 use crate::read::{may_have, sleeps_of, wait_series};
 use crate::registry::mentions;
+use crate::tried::missing_clocks;
 
 /// Notes the contradictions in these findings of a result.
 pub(super) fn check(file: &ResultFile, all: &[Finding], wrong: &mut Vec<(String, String)>) {
@@ -21,14 +22,15 @@ pub(super) fn check(file: &ResultFile, all: &[Finding], wrong: &mut Vec<(String,
     largest_costs(file, all, wrong);
 }
 
-/// The largest costs of a result, by name: each run of a machine must name the same.
+/// The largest costs of a result, by name or as `none`: each run of a machine must say the same.
 pub fn largest_costs_by_name(file: &ResultFile, all: &[Finding]) -> Vec<(&'static str, String)> {
     let costs = Costs::of(file, all, sleeps_of(file).first().copied().unwrap_or_default());
     let named = [
         ("largest cost of a plain sleep", costs.of_plain_sleep),
         ("largest cost of any call measured", costs.of_any_call),
     ];
-    named.into_iter().filter_map(|(what, cost)| Some((what, cost?.finding.name.clone()))).collect()
+    let name = |cost: Option<Cost<'_>>| cost.map_or_else(|| "none".to_owned(), |cost| cost.finding.name.clone());
+    named.into_iter().map(|(what, cost)| (what, name(cost))).collect()
 }
 
 /// Checks that no advice names a call that this system doesn't have.
@@ -37,11 +39,17 @@ fn unavailable(file: &ResultFile, finding: &Finding, note: &mut impl FnMut(Strin
         file.series.iter().filter(|one| one.quantity == Quantity::Lateness).map(|one| one.subject.as_str()).collect();
     for wait in waits.into_iter().filter(|wait| !may_have(file, wait)) {
         let call = wait.replace('-', "_");
-        for advice in &finding.advice {
-            if [Some(&advice.sentence), advice.example.as_ref()].into_iter().flatten().any(|text| mentions(text, &call))
-            {
-                note(format!("{} advises {call}, which isn't available here", advice.remedy));
-            }
+        advised(finding, &call, note);
+    }
+    for call in missing_clocks(file) {
+        advised(finding, &call, note);
+    }
+}
+
+fn advised(finding: &Finding, call: &str, note: &mut impl FnMut(String)) {
+    for advice in &finding.advice {
+        if [Some(&advice.sentence), advice.example.as_ref()].into_iter().flatten().any(|text| mentions(text, call)) {
+            note(format!("{} advises {call}, which isn't available here", advice.remedy));
         }
     }
 }
@@ -96,11 +104,11 @@ fn largest_costs(file: &ResultFile, all: &[Finding], wrong: &mut Vec<(String, St
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Unavailable;
     use oversleep_record::series::Status;
+    use oversleep_record::{ClockResult, Unavailable};
 
     use super::*;
-    use crate::testing::Sheet;
+    use crate::testing::{Sheet, good_clock};
 
     /// Each rule with a result that broke it.
     #[test]
@@ -140,6 +148,21 @@ mod tests {
                 "it is a remedy, and listed as a cost"
             ]
         );
+        let clock = ClockResult {
+            call: "GetSystemTimePreciseAsFileTime".into(),
+            unavailable: Some(Unavailable::TooOld { needs: "Windows 8".into() }),
+            ..good_clock("system-time-precise")
+        };
+        let old = Sheet::windows().clock(clock).file;
+        let precise = advice("use-precise-system-clock", "For the time of day, call GetSystemTimePreciseAsFileTime.");
+        let mut wrong = Vec::new();
+        unavailable(&old, &finding("tick-count-step", precise), &mut |what| wrong.push(what));
+        assert_eq!(
+            wrong,
+            ["use-precise-system-clock advises getsystemtimepreciseasfiletime, which isn't available here"]
+        );
+        let names = largest_costs_by_name(&old, &[]);
+        assert!(names.iter().all(|(_, name)| name == "none"), "absence is a name, too: {names:?}");
         let napping =
             Sheet::macos().steady("B5/nanosleep/1ms", 10_000_000_000).steady("B5/kevent-timer-critical/1ms", 10_000);
         let mut wrong = Vec::new();

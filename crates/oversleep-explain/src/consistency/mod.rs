@@ -2,6 +2,7 @@
 //! the other sentences. It runs in tests and in `cargo prove sentences`; no program needs it.
 
 mod advice;
+mod words;
 
 use oversleep_record::conditions::Outcome;
 use oversleep_record::environment::FactValue;
@@ -14,6 +15,7 @@ use crate::registry::{entry, findings};
 use crate::verdicts::{Validity, clock_table};
 
 pub use advice::largest_costs_by_name;
+pub use words::in_report;
 
 /// Pairs of findings, by name, that can't both be true of one machine.
 const EXCLUSIVE: &[(&str, &str)] = &[("neighbour-raised-tick", "own-request-needed")];
@@ -290,7 +292,8 @@ fn cited<'a>(file: &'a ResultFile, source: &str) -> Vec<&'a Series> {
 fn of_split(series: &Series) -> Vec<f64> {
     let Some(split) = &series.split else { return Vec::new() };
     let parts = [&split.total, &split.timer, &split.run_queue, &split.wake_return, &split.awake_before];
-    let figures = |of: &&Distribution| [of.p50().map(|p50| p50 as f64), of.mean()];
+    let figures =
+        |of: &&Distribution| [of.p50().map(|p50| p50 as f64), of.safe_quantile(0.99).map(|p99| p99 as f64), of.mean()];
     parts.iter().flat_map(figures).flatten().map(f64::abs).collect()
 }
 

@@ -3,10 +3,10 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
 use oversleep_record::words::percent;
-use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series, quantile_interval};
 
 use crate::entry::{Checked, Conclusion, Scope};
-use crate::figures::{a_wait, p50, requested};
+use crate::figures::{a_wait, p50, requested, values};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
 use crate::names::{MACOS_EXACT, tunable};
 use crate::read::{
@@ -39,7 +39,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   more for utility and background, up to tens of milliseconds. On a quiet machine there is nothing to share \
                   an interrupt with, and the wait ends when its leeway is used up: 1 ms takes 1.25 ms, 20 ms takes 25 ms.",
         how_we_know: "oversleep measures a plain sleep of several lengths. The lateness that grows with the request is \
-                      the leeway; the rest is the wake-up.",
+                      the leeway; the rest is the wake-up. Where the values vary too much for that, a sleep that is at \
+                      least twice as late as under a time-constraint policy has leeway.",
         what_to_do: "Give the thread a time-constraint policy, or use a strict timer (DISPATCH_TIMER_STRICT, NOTE_CRITICAL) \
                      for one wait.",
         sources: &[
@@ -136,7 +137,49 @@ fn share_in_words(share: f64) -> String {
 }
 
 fn timer_leeway(file: &ResultFile) -> Checked {
+    // Where no share can be told, the policy that has no leeway still tells whether there is one.
+    growing_lateness(file).or_else(|refusal| late_without_policy(file).ok_or(refusal))
+}
+
+fn class_in_words(file: &ResultFile) -> String {
+    file.environment.text(FactName::SchedQosClass).map(|class| format!(" (class {class})")).unwrap_or_default()
+}
+
+/// The plain sleep beside the same one under a time-constraint policy.
+fn late_without_policy(file: &ResultFile) -> Option<Conclusion> {
+    let (without, with) = sound_pairs(file, TIME_CONSTRAINT_POLICY.id).into_iter().next()?;
+    let pair = Pair::new(without, with);
+    let effect = Nanos((requested(without).0 as f64 * SHARE_MIN) as i64);
+    // Under a load the policy also ends waiting for a CPU.
+    let is_quiet = without.conditions.load.is_empty() && quiet_enough(file, without, effect).is_ok();
+    let is_leeway = is_quiet && pair.differs_by_factor(LEEWAY_FACTOR) && pair.difference() >= effect;
+    is_leeway.then(|| {
+        let found = Conclusion::found(format!(
+            "this thread's waits end late{}: {} was {} late, and {} under a time-constraint policy, which has no leeway",
+            class_in_words(file),
+            a_wait(without),
+            p50(without),
+            p50(with)
+        ));
+        found.rests_on_series([without, with])
+    })
+}
+
+/// By how much a median grew from one series to another, at least and at most.
+fn growth(short: &Series, long: &Series) -> Option<(i64, i64)> {
+    let of = |series: &Series| quantile_interval::of_quantile(values(series), 0.5, 0);
+    let (short, long) = (of(short)?, of(long)?);
+    Some((long.low - short.high, long.high - short.low))
+}
+
+fn growing_lateness(file: &ResultFile) -> Checked {
     let plain = reference_sleep(file)?;
+    if !plain.conditions.load.is_empty() {
+        return Err(Conclusion::lacks(format!(
+            "{} was measured under a load, and waiting for a CPU hides the leeway. Run this again without --load",
+            plain.key
+        )));
+    }
     let mut waits: Vec<&Series> = waits_of(file, &plain.subject)
         .filter(|series| series.requested_ns >= Some(COMMON_REQUEST) && series.requested_ns <= Some(LONGEST))
         .filter(|series| series.has_values())
@@ -159,8 +202,14 @@ fn timer_leeway(file: &ResultFile) -> Checked {
     quiet_enough(file, long, Nanos((further.0 as f64 * SHARE_MIN) as i64))?;
     let share = (p50(long) - p50(short)).0 as f64 / further.0 as f64;
     let both = format!("{} was {} late, one of {} {}", a_wait(short), p50(short), requested(long), p50(long));
-    let class =
-        file.environment.text(FactName::SchedQosClass).map(|class| format!(" (class {class})")).unwrap_or_default();
+    let class = class_in_words(file);
+    let least = (further.0 as f64 * SHARE_MIN) as i64;
+    if growth(short, long).is_some_and(|(low, high)| low < least && high >= least) {
+        return Err(Conclusion::lacks(format!(
+            "the lateness varies too much to say whether it grows with the request: {both}. Use --thorough"
+        ))
+        .rests_on_series([short, long]));
+    }
     let conclusion = if share >= SHARE_MIN {
         let share = share_in_words(share);
         Conclusion::found(format!("this thread's waits end late by {share} of the request{class}: {both}"))
@@ -244,6 +293,33 @@ mod tests {
         let one = || Sheet::macos().steady("B5/nanosleep/1ms", 262_000);
         one().lacks("OVS-M001", "this run measured only 1 ms and a share needs two requests. Use --request 1ms,5ms");
         one().wild("B5/nanosleep/5ms", 1_262_000).is_disturbed("OVS-M001");
+    }
+
+    /// A wait that ends anywhere within its leeway: the medians of one machine differ from run to run.
+    #[test]
+    fn lateness_that_varies_is_leeway_in_every_run_or_in_none() {
+        let spread = |key: &str, from: i64| {
+            let mut series = rounds(key, &[from], 1);
+            (0..31).for_each(|at| series.distribution.record(from + at * 40_000));
+            series.rounds = rounds(key, &[from + 620_000; 4], 8).rounds;
+            series
+        };
+        for five in [3_000, 90_000, 300_000] {
+            let sheet =
+                Sheet::macos().series(spread("B5/nanosleep/1ms", 10_000)).series(spread("B5/nanosleep/5ms", five));
+            assert_eq!(sheet.verdict("OVS-M001"), Verdict::NotEnoughData, "{five}");
+            let mut loaded =
+                Sheet::macos().series(spread("B5/nanosleep/1ms", 10_000)).steady("B5/nanosleep/5ms", 1_900_000);
+            for series in &mut loaded.file.series {
+                series.conditions = series.conditions.clone().with_load("spin", 8);
+            }
+            assert_eq!(loaded.verdict("OVS-M001"), Verdict::NotEnoughData, "threads that spin delay it, too");
+            sheet.trial("time-constraint-policy", "nanosleep", 314_000, 7_430).finds(
+                "OVS-M001",
+                "this thread's waits end late: a 1 ms nanosleep was 314 µs late, and 7.43 µs under a time-constraint policy, \
+                 which has no leeway",
+            );
+        }
     }
 
     #[test]

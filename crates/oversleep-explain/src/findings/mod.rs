@@ -22,6 +22,8 @@ static SYSTEMS: &[&[&[FindingEntry]]] = &[
     fleet::FAMILIES,
 ];
 
+pub use general::coarse_clock::coarse_step;
+
 /// Every finding, in arbitrary order.
 pub(crate) fn all() -> impl Iterator<Item = &'static FindingEntry> {
     SYSTEMS.iter().copied().flatten().copied().flatten()

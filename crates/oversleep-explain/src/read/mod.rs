@@ -18,7 +18,7 @@ pub(crate) use recording::{lacks_any, not_shown};
 pub use sampled::is_sampled;
 pub(crate) use select::*;
 pub use sound::is_undisturbed;
-pub(crate) use sound::{is_sound, quiet_enough, sound, sound_median};
+pub(crate) use sound::{BY_CHANCE, BY_THE_LOAD, UNSEEN, is_sound, quiet_enough, sound, sound_median};
 
 /// The request that most programs make, and that every experiment includes: if only one is shown or judged, it is this one.
 pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
@@ -32,6 +32,6 @@ pub fn next_step(file: &ResultFile, reason: &str) -> String {
         () if is_sampled(file) => sampled::next_step(reason),
         () if file.imported.is_some() => imported::next_step(reason),
         () if is_recording(file) => recording::next_step(file, reason),
-        () => reason.to_owned(),
+        () => sound::without_others(file, reason),
     }
 }

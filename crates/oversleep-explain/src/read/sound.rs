@@ -1,13 +1,14 @@
 //! Whether a series supports a conclusion: enough values, rounds that agree, a machine that was quiet enough.
 
 use oversleep_record::comparison::Interval;
+use oversleep_record::disturbance::Disturbance;
 use oversleep_record::series::{Quantity, Status, Unit};
 use oversleep_record::stats::{ROUNDS_MIN, Steadiness, VALUES_MIN, steadiness};
 use oversleep_record::words::{counted, percent};
-use oversleep_record::{Nanos, ResultFile, Series, quantile_interval};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, quantile_interval};
 
 use crate::entry::{Checked, Conclusion};
-use crate::figures::{interference, median_of, per_value, value_text, values};
+use crate::figures::{interference, median_of, observed, per_value, value_text, values};
 
 /// The fewest batches for a cost. A batch averages thousands of calls, so fewer are needed than of single waits.
 const BATCHES_MIN: u64 = 10;
@@ -62,6 +63,34 @@ fn sound_from(series: &Series, values_min: u64) -> Checked<&Series> {
     }
 }
 
+/// What is said of rounds that disagree.
+const BY_OTHERS: &str = ", so something else was using the machine. Close other programs or use --thorough";
+/// What is said instead where nothing else runs, or was seen.
+pub(crate) const BY_CHANCE: &str = "which is chance in the model";
+pub(crate) const BY_THE_LOAD: &str = "so the requested load was using the machine";
+pub(crate) const UNSEEN: &str = "though hardly anything else was seen using the machine";
+/// Less CPU time of other programs than this share of one CPU disturbs nothing.
+const HARDLY: f64 = 0.02;
+
+/// A reason that blames other programs only if there were any.
+pub(super) fn without_others(file: &ResultFile, reason: &str) -> String {
+    let has_load = || file.experiment(ExperimentId::B5).any(|series| !series.conditions.load.is_empty());
+    let share = |counter: fn(&Disturbance) -> Option<Nanos>| {
+        observed(&file.series, counter).map(|(used, window)| used.0 as f64 / window.0.max(1) as f64)
+    };
+    let is_alone = || {
+        share(|meanwhile| meanwhile.other_cpu_ns).is_some_and(|used| used < HARDLY)
+            && share(|meanwhile| meanwhile.steal_ns).is_none_or(|stolen| stolen < HARDLY)
+    };
+    let why = match file.platform.modelled {
+        Some(_) if has_load() => BY_THE_LOAD,
+        Some(_) => BY_CHANCE,
+        None if is_alone() => UNSEEN,
+        None => return reason.to_owned(),
+    };
+    reason.replace(BY_OTHERS, &format!(", {why}. Use --thorough"))
+}
+
 /// Whether a series supports a conclusion.
 pub(crate) fn is_sound(series: &Series) -> bool {
     sound(series).is_ok()
@@ -114,6 +143,37 @@ mod tests {
         assert!(reason(sound(&wild)).starts_with("the rounds of B5/nanosleep/1ms disagree (their medians spread by "));
         assert!(is_sound(&of(&[66_000; 4], 20)));
         assert!(is_sound(&of(&[66_000; 3], 10)), "30 values are enough");
+    }
+
+    #[test]
+    fn other_programs_are_blamed_only_if_there_were_any() {
+        let wild = |change: &dyn Fn(&mut ResultFile)| {
+            let mut file = Sheet::linux().wild("B5/nanosleep/1ms", 66_000).file;
+            change(&mut file);
+            let refused = reason(sound(&file.series[0]));
+            without_others(&file, &refused)
+        };
+        let used = |file: &mut ResultFile, ns| {
+            for round in &mut file.series[0].rounds {
+                round.disturbance.window_ns = Nanos(20_000_000);
+                round.disturbance.other_cpu_ns = Some(Nanos(ns));
+            }
+        };
+        assert!(wild(&|_| ()).ends_with(BY_OTHERS), "nobody counted");
+        assert!(wild(&|file| used(file, 9_000_000)).ends_with(BY_OTHERS));
+        assert!(
+            wild(&|file| used(file, 9_000))
+                .ends_with(", though hardly anything else was seen using the machine. Use --thorough")
+        );
+        let modelled = |file: &mut ResultFile| file.platform.modelled = Some("macos-intel".to_owned());
+        assert!(wild(&modelled).ends_with(", which is chance in the model. Use --thorough"));
+        assert!(
+            wild(&|file| {
+                modelled(file);
+                file.series[0].conditions = file.series[0].conditions.clone().with_load("spin", 8);
+            })
+            .ends_with(", so the requested load was using the machine. Use --thorough")
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use oversleep_record::{FactName, ResultFile};
 use crate::entry::{Conclusion, InWords, Instance, RemedyEntry, Scope};
 use crate::finding::FindingEntry;
 use crate::findings::observed::commands::is_beside_recording;
-use crate::read::{next_step, wine_version};
+use crate::read::{BY_CHANCE, BY_THE_LOAD, UNSEEN, next_step, wine_version};
 use crate::tried::{RemedyTrialSpec, advice, trial_spec};
 
 /// The letters of ids, in the order of the list: Linux, Windows, macOS, general, language runtimes, observed programs,
@@ -107,9 +107,24 @@ pub(crate) fn with_instances(file: &ResultFile) -> Vec<(Finding, Option<Instance
 /// Whether nothing was concluded because the run didn't measure what the check needs, as opposed to figures that are too few
 /// or too wild.
 pub fn is_unmeasured(finding: &Finding) -> bool {
-    const SAYS: [&str; 4] = ["not measured", "not available", "was interrupted before", "does not record"];
+    const SAYS: [&str; 7] = [
+        "not measured",
+        "cost was measured",
+        "no runtime was measured",
+        "not available",
+        "is available here",
+        "was interrupted before",
+        "does not record",
+    ];
+    let says = |words: &str| finding.sentence.contains(words);
     finding.verdict == Verdict::NotEnoughData
-        && (finding.evidence.is_empty() && SAYS.iter().any(|says| finding.sentence.contains(says)))
+        && (says(NOT_OF_WINDOWS) || (finding.evidence.is_empty() && SAYS.iter().any(|words| says(words))))
+}
+
+/// Whether something else disturbed the figures of an inconclusive check, as opposed to figures that disagree by themselves.
+pub fn is_disturbed(finding: &Finding) -> bool {
+    const BY_THEMSELVES: [&str; 4] = ["Use a longer margin", BY_CHANCE, BY_THE_LOAD, UNSEEN];
+    finding.verdict == Verdict::TooDisturbed && !BY_THEMSELVES.iter().any(|words| finding.sentence.contains(words))
 }
 
 /// The findings that are written to a file. Of observed programs these are only those that were found, because each of
@@ -188,9 +203,11 @@ fn finding(
     (finding, instance)
 }
 
+const NOT_OF_WINDOWS: &str = "say nothing about Windows";
+
 /// The conclusion of every finding about Windows under Wine.
 fn not_of_windows(version: &str) -> Conclusion {
-    let reason = format!("figures taken under Wine {version} say nothing about Windows. Run oversleep on Windows");
+    let reason = format!("figures taken under Wine {version} {NOT_OF_WINDOWS}. Run oversleep on Windows");
     Conclusion::lacks(reason).rests_on(FactName::OsWineVersion, version)
 }
 

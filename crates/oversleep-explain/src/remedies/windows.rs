@@ -83,7 +83,7 @@ pub(crate) static USE_PRECISE_SYSTEM_CLOCK: RemedyEntry = RemedyEntry {
           (Windows 8).",
     example: Some(
         "/* C */\n#include <windows.h>\nLARGE_INTEGER ticks, per_second;\nQueryPerformanceFrequency(&per_second);\n\
-         QueryPerformanceCounter(&ticks);\nFILETIME now;\nGetSystemTimePreciseAsFileTime(&now);\n\n\
+         QueryPerformanceCounter(&ticks);\nFILETIME now; GetSystemTimePreciseAsFileTime(&now);\n\n\
          // Rust\nlet t = std::time::Instant::now();",
     ),
     trial: Trial::Never("the clock table shows each clock's step next to its cost"),

@@ -4,11 +4,12 @@ use oversleep_record::finding::{Advice, Tried};
 use oversleep_record::series::{Quantity, Status};
 use oversleep_record::stats::VALUES_MIN;
 use oversleep_record::words::counted;
-use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, Series, Trial as TrialRecord};
+use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, Series, Trial as TrialRecord, Unavailable};
 
 use crate::entry::{RemedyEntry, Trial};
 use crate::figures::{helped, median_of, values};
 use crate::read::{COMMON_REQUEST, pairs, refusal, sound, trial_of, wait_series};
+use crate::registry::mentions;
 
 /// Why no remedy is tried on an observed program.
 pub const UNASKED: &str = "oversleep doesn't run your program a second time unasked";
@@ -18,16 +19,40 @@ const INCLUDES: [(&str, &str); 1] = [("real-time-policy", "lower-timer-slack")];
 
 /// A remedy as advice for this result, among all those of a finding.
 pub(crate) fn advice(file: &ResultFile, entry: &RemedyEntry, of_finding: &[&RemedyEntry]) -> Advice {
+    let missing = missing_clocks(file);
     Advice {
         remedy: entry.id.to_owned(),
-        sentence: entry.how.to_owned(),
-        example: entry.example.map(str::to_owned),
+        sentence: without(&missing, entry.how, ". "),
+        example: entry.example.map(|example| without(&missing, example, "\n")),
         tried: beyond_another(file, entry, of_finding).unwrap_or_else(|| tried(file, entry)),
     }
 }
 
+/// The calls of clocks that this system doesn't have, in lower case: it is too old for them, or never had them.
+pub(crate) fn missing_clocks(file: &ResultFile) -> Vec<String> {
+    use Unavailable::{Missing, NotOnThisPlatform, TooOld};
+    let is_missing = |reason: &Unavailable| matches!(reason, TooOld { .. } | Missing { .. } | NotOnThisPlatform);
+    let missing = file.clocks.iter().filter(|clock| clock.unavailable.as_ref().is_some_and(is_missing));
+    // `clock_gettime(CLOCK_TAI)` is about CLOCK_TAI.
+    let of_call =
+        |call: &str| call.trim_end_matches([')', '(']).rsplit(['(', ' ']).next().unwrap_or_default().to_lowercase();
+    let names = missing.map(|clock| of_call(&clock.call)).filter(|call| call.len() > 4);
+    names.collect()
+}
+
+/// A text without its parts that mention any of these calls; the whole of it if nothing would be left.
+fn without(calls: &[String], text: &str, end: &str) -> String {
+    let is_kept = |part: &&str| !calls.iter().any(|call| mentions(part, call));
+    let kept: Vec<&str> = text.split(end).filter(is_kept).collect();
+    match kept.is_empty() {
+        true => text.to_owned(),
+        false => kept.join(end),
+    }
+}
+
 /// What a remedy gained beyond another one that it includes and that isn't about this finding: a real-time policy ends the
-/// timer slack, too, and what that gained says nothing about other threads. `None` if there is no such other one.
+/// timer slack, too, and what that gained says nothing about other threads. Where the other one has too few figures, its own
+/// gain isn't known. `None` if there is no such other one.
 fn beyond_another(file: &ResultFile, entry: &RemedyEntry, of_finding: &[&RemedyEntry]) -> Option<Tried> {
     let (_, included) = INCLUDES.iter().find(|(id, _)| *id == entry.id)?;
     if of_finding.iter().any(|other| other.id == *included) {
@@ -35,12 +60,20 @@ fn beyond_another(file: &ResultFile, entry: &RemedyEntry, of_finding: &[&RemedyE
     }
     let included_pairs = pairs(file, trial_of(file, included)?);
     let is_enough = |series: &Series| values(series).count() >= VALUES_MIN;
-    let (before, after) = pairs(file, trial_of(file, entry.id)?).into_iter().find_map(|(_, with)| {
+    let own: Vec<(&Series, &Series)> = pairs(file, trial_of(file, entry.id)?);
+    // Without values it was refused, or says itself that they are too few.
+    own.iter().find(|(_, with)| is_enough(with))?;
+    let both = own.into_iter().find_map(|(_, with)| {
         let alike = |(_, other): &&(&Series, &Series)| {
             other.subject == with.subject && other.requested_ns == with.requested_ns && is_enough(other)
         };
         Some((included_pairs.iter().find(alike)?.1, with)).filter(|(_, with)| is_enough(with))
-    })?;
+    });
+    let Some((before, after)) = both else {
+        let why =
+            format!("it also does what {included} does, whose own trial is too short to say how much that gained");
+        return Some(Tried::NotTried { why: format!("{why}. Use --thorough") });
+    };
     match measured(before, after) {
         Tried::Measured {
             subject,

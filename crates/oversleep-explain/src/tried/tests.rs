@@ -6,7 +6,7 @@ use oversleep_record::{FactName, Unavailable};
 use super::*;
 use crate::registry::{advise, remedies_to_try, remedy};
 use crate::remedies;
-use crate::testing::{Explained, Sheet, rounds};
+use crate::testing::{Explained, Sheet, good_clock, rounds};
 
 fn slack_trial(sheet: &Sheet) -> Tried {
     tried(&sheet.file, &remedies::linux::LOWER_TIMER_SLACK)
@@ -86,6 +86,22 @@ fn a_call_the_system_is_too_old_for_is_not_advised() {
         !is_advised(&Sheet::windows().flag(FactName::TimerHighResolution, false)),
         "the fact says so without a series"
     );
+}
+
+#[test]
+fn a_clock_the_system_is_too_old_for_is_not_advised() {
+    let mut precise = good_clock("system-time-precise");
+    precise.call = "GetSystemTimePreciseAsFileTime".to_owned();
+    let advised = |clock| {
+        let advice =
+            advise(&Sheet::windows().clock(clock).file, &[&remedies::windows::USE_PRECISE_SYSTEM_CLOCK]).remove(0);
+        advice.sentence + &advice.example.unwrap_or_default()
+    };
+    assert!(advised(precise.clone()).contains(&precise.call));
+    precise.unavailable = Some(Unavailable::TooOld { needs: "Windows 8".to_owned() });
+    let old = advised(precise.clone());
+    assert!(old.starts_with("Measure durations with QueryPerformanceCounter") && !old.contains(&precise.call), "{old}");
+    assert!(!old.contains("FILETIME"), "{old}");
 }
 
 #[test]

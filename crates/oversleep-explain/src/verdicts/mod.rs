@@ -237,7 +237,7 @@ fn seen_step(clock: &ClockResult) -> Option<Nanos> {
 
 /// Whether the least difference seen is two to eight steps: on a busy machine each poll may miss one. More than that is
 /// another tick than the stated one.
-fn is_few_times(seen: Nanos, step: Nanos) -> bool {
+pub(crate) fn is_few_times(seen: Nanos, step: Nanos) -> bool {
     let times = (seen.0 + step.0 / 2) / step.0;
     (2..=8).contains(&times) && (seen - step * times).0.saturating_abs() <= seen.0 / 100
 }

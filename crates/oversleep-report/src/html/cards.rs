@@ -6,7 +6,7 @@ use oversleep_record::{Nanos, ResultFile};
 
 use super::markup::Markup;
 use crate::view::comparison::Found;
-use crate::view::findings::{self, Findings, SEVERITIES};
+use crate::view::findings::{self, Findings, SEVERITIES, UNCLEAR};
 use crate::view::overview::{Headline, Line};
 use crate::view::{headlines, verdict};
 use crate::words::{capitalised, counted, sentence, units_bound};
@@ -259,13 +259,14 @@ fn gain(m: &mut Markup, subject: &str, before: i64, after: i64) {
 }
 
 fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
-    let lists = [
-        (Verdict::TooDisturbed, "Inconclusive, because the rounds disagree", true),
-        (Verdict::NotEnoughData, findings::inconclusive(file), false),
-        (Verdict::NotFound, "Checked, not found", false),
+    let lists: [(Vec<&Finding>, &str, bool); 5] = [
+        (findings.unclear().collect(), UNCLEAR, true),
+        (findings.disturbed().collect(), "Inconclusive, because the rounds disagree", true),
+        (findings.too_few().collect(), findings::inconclusive(file), false),
+        (findings.unmeasured().collect(), "Not measured", false),
+        (findings.with(Verdict::NotFound).collect(), "Checked, not found", false),
     ];
-    for (verdict, title, is_open) in lists {
-        let all: Vec<&Finding> = findings.with(verdict).collect();
+    for (all, title, is_open) in lists {
         if all.is_empty() {
             continue;
         }

@@ -8,7 +8,7 @@ use oversleep_record::{CommandName, ResultFile};
 use super::page::Page;
 use super::style::{alarm, paint};
 use super::{Detail, text};
-use crate::view::findings::{self, Findings, SEVERITIES, cure, helped};
+use crate::view::findings::{self, Findings, SEVERITIES, UNCLEAR, cure, helped};
 use crate::view::overview::{clauses_within, first_clause};
 use crate::view::select::distinct;
 use crate::view::table::Tone;
@@ -183,7 +183,12 @@ fn code(page: &mut Page, example: &str) {
 
 /// The checks for which the machine was too busy, with the next step.
 fn disturbed(page: &mut Page, file: &ResultFile, findings: &Findings) {
-    let names: Vec<&str> = findings.with(Verdict::TooDisturbed).map(|finding| finding.name.as_str()).collect();
+    let names: Vec<&str> = findings.disturbed().map(|finding| finding.name.as_str()).collect();
+    let unclear: Vec<&str> = findings.unclear().map(|finding| finding.name.as_str()).collect();
+    if !unclear.is_empty() {
+        page.gap();
+        page.prose(&format!("{UNCLEAR}: {}. --full has the reasons.", unclear.join(", ")), 0, Tone::Warn);
+    }
     if !names.is_empty() {
         page.gap();
         let names = names.join(", ");
@@ -194,12 +199,16 @@ fn disturbed(page: &mut Page, file: &ResultFile, findings: &Findings) {
 }
 
 /// What was not found: disturbed checks in sentences, the rest by name.
-fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
-    let disturbed: Vec<&Finding> = findings.with(Verdict::TooDisturbed).collect();
-    if !disturbed.is_empty() {
+fn rest<'a>(page: &mut Page, file: &ResultFile, findings: &'a Findings) {
+    let disturbed: Vec<&Finding> = findings.disturbed().collect();
+    let unclear: Vec<&Finding> = findings.unclear().collect();
+    for (title, list) in [(UNCLEAR, unclear), ("Inconclusive, because the rounds disagree", disturbed)] {
+        if list.is_empty() {
+            continue;
+        }
         page.gap();
-        page.prose("Inconclusive, because the rounds disagree", 0, Tone::Strong);
-        for finding in disturbed {
+        page.prose(title, 0, Tone::Strong);
+        for finding in list {
             page.prose(
                 &format!("{} {}: {}.", finding.id, finding.name, finding.sentence.trim_end_matches('.')),
                 2,
@@ -215,13 +224,16 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
         false if is_sampled(file) => MORE_TIME,
         false => MORE_DATA,
     };
+    let names = |all: &mut dyn Iterator<Item = &'a Finding>| -> Vec<&'a str> {
+        all.map(|finding| finding.name.as_str()).collect()
+    };
     let lists = [
-        (Verdict::NotEnoughData, findings::inconclusive(file), more_data),
-        (Verdict::NotFound, "Checked, not found", ""),
+        (measures_all, names(&mut findings.too_few()), findings::inconclusive(file), more_data),
+        (measures_all, names(&mut findings.unmeasured()), "Not measured", REASONS),
+        (true, names(&mut findings.with(Verdict::NotFound)), "Checked, not found", ""),
     ];
-    for (verdict, title, next) in lists.into_iter().filter(|list| measures_all || list.0 == Verdict::NotFound) {
-        let names: Vec<&str> = findings.with(verdict).map(|finding| finding.name.as_str()).collect();
-        if !names.is_empty() {
+    for (is_listed, names, title, next) in lists {
+        if is_listed && !names.is_empty() {
             page.prose(&format!("{title}: {}.{next}", names.join(", ")), 0, Tone::Soft);
         }
     }

@@ -29,6 +29,9 @@ fn as_sentence(finding: &Finding, words: &str) -> String {
     }
 }
 
+/// Over checks whose figures disagree although nothing disturbed them.
+pub const UNCLEAR: &str = "Inconclusive, because the figures disagree by themselves";
+
 /// Why a check may have too little to conclude from, as a heading.
 pub fn inconclusive(file: &ResultFile) -> &'static str {
     match explain::is_recording(file) {
@@ -84,7 +87,7 @@ impl Findings {
             .map(|(count, noun)| format!("{count} {noun}{}", if count == 1 { "" } else { "s" }))
             .collect();
         let found = if counts.is_empty() { "Nothing found".to_owned() } else { list(&counts) };
-        let unmeasured = self.with(Verdict::NotEnoughData).filter(|finding| explain::is_unmeasured(finding)).count();
+        let unmeasured = self.unmeasured().count();
         let undecided = self.with(Verdict::NotEnoughData).count() + self.with(Verdict::TooDisturbed).count();
         let rest = [
             (self.with(Verdict::NotFound).count(), "checked, not found"),
@@ -93,6 +96,26 @@ impl Findings {
         ];
         let rest = rest.into_iter().filter(|&(count, _)| count > 0).map(|(count, what)| format!("; {count} {what}"));
         found + &rest.collect::<String>() + "."
+    }
+
+    /// Inconclusive checks whose figures something else disturbed.
+    pub fn disturbed(&self) -> impl Iterator<Item = &Finding> {
+        self.with(Verdict::TooDisturbed).filter(|finding| explain::is_disturbed(finding))
+    }
+
+    /// Inconclusive checks whose figures disagree although nothing disturbed them.
+    pub fn unclear(&self) -> impl Iterator<Item = &Finding> {
+        self.with(Verdict::TooDisturbed).filter(|finding| !explain::is_disturbed(finding))
+    }
+
+    /// Inconclusive checks with too few figures.
+    pub fn too_few(&self) -> impl Iterator<Item = &Finding> {
+        self.with(Verdict::NotEnoughData).filter(|finding| !explain::is_unmeasured(finding))
+    }
+
+    /// Checks for which nothing was measured.
+    pub fn unmeasured(&self) -> impl Iterator<Item = &Finding> {
+        self.with(Verdict::NotEnoughData).filter(|finding| explain::is_unmeasured(finding))
     }
 
     /// Whether remedies are advised and none was tried, because a program would have to be run again.
@@ -227,6 +250,16 @@ mod tests {
         );
         assert_eq!(change(-5, 3), None);
         assert_eq!(change(70_500, 111).as_deref(), Some("635× lower"));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_inconclusive() {
+        let all = Findings::of(&Sheet::linux().file);
+        assert_eq!(all.too_few().map(|finding| finding.sentence.as_str()).collect::<Vec<_>>(), [] as [&str; 0]);
+        let wine = Findings::of(&Sheet::windows().text(oversleep_record::FactName::OsWineVersion, "8.0").file);
+        let said = |says: &str| wine.too_few().filter(|finding| finding.sentence.contains(says)).count();
+        assert_eq!(said("say nothing about Windows"), 0);
+        assert!(wine.unmeasured().count() > 5);
     }
 
     #[test]

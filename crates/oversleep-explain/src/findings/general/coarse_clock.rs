@@ -11,7 +11,7 @@ use crate::finding::{Check, FindingEntry};
 use crate::read::{STEPS_MIN, hz, is_sound, not_measured, sound};
 use crate::remedies::program::USE_PRECISE_CLOCK;
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
-use crate::verdicts::step_in_words;
+use crate::verdicts::{is_few_times, step_in_words};
 
 /// A sleep counts as invisible if a coarse clock shows no more than this for it; its steps are longer.
 const NOTHING_MAX: i64 = COARSE_STEP_MIN.0 / 2;
@@ -42,9 +42,35 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 /// If this share of the differences is one step, the step is known, however many steps were missed.
 const STEPS_SEEN_MIN: f64 = 0.4;
 
+/// The step of a coarse clock that was polled: the same figure in tables and in sentences.
+pub fn coarse_step(file: &ResultFile, polled: &Series) -> Nanos {
+    step_seen(polled, timed_beside(file, polled), stated_step(file, polled)).0
+}
+
+fn stated_step(file: &ResultFile, polled: &Series) -> Option<Nanos> {
+    file.clock(&polled.subject).and_then(|clock| clock.stated_step_ns)
+}
+
+/// Sleeps that a coarse clock timed.
+fn timed(file: &ResultFile) -> Option<&Series> {
+    let is_coarse = |series: &&Series| series.label(label::CLOCK_ROLE) == Some(label::ClockRole::Coarse);
+    file.experiment(ExperimentId::B1).filter(is_coarse).find(|series| series.has_values())
+}
+
+/// Sleeps that this clock timed while nothing was held that it wasn't polled under.
+fn timed_beside<'a>(file: &'a ResultFile, polled: &Series) -> Option<&'a Series> {
+    timed(file).filter(|timed| timed.clock == polled.subject && is_own(polled))
+}
+
+/// Only each clock's own series; the experiment also polls one of them under a request of its own.
+fn is_own(polled: &Series) -> bool {
+    polled.key.parts().next().is_none()
+}
+
 /// The step of a clock, and whether it is certain. A difference consists of one step or several: some are missed while
 /// something else has the CPU. So the shortest one is the step, if it occurred more than once or nothing did; it is certain
-/// if all are multiples of it and many are it.
+/// if all are multiples of it and many are it. If all are multiples of the stated step, that is the step even if each
+/// poll missed some.
 fn step_seen(polled: &Series, timed: Option<&Series>, stated: Option<Nanos>) -> (Nanos, bool) {
     let all = [Some(polled), timed].into_iter().flatten().flat_map(|series| series.distribution.buckets());
     let differences: Vec<(i64, u64)> = all.filter(|&(value, _)| value > NOTHING_MAX).collect();
@@ -55,7 +81,13 @@ fn step_seen(polled: &Series, timed: Option<&Series>, stated: Option<Nanos>) -> 
     let Some(shortest) = values().filter(|&value| count(value) > 1).min().or(values().min()) else {
         return (p50(polled), false);
     };
-    let is_multiple = |value: i64| is_near(value - (value + shortest / 2) / shortest * shortest + shortest, shortest);
+    let is_multiple_of = |value: i64, step: i64| is_near(value - (value + step / 2) / step.max(1) * step + step, step);
+    let is_multiple = |value: i64| is_multiple_of(value, shortest);
+    if let Some(stated) = stated.filter(|&stated| is_coarse(stated) && is_few_times(Nanos(shortest), stated))
+        && values().all(|value| is_multiple_of(value, stated.0))
+    {
+        return (stated, true);
+    }
     let total: u64 = differences.iter().map(|&(_, n)| n).sum();
     if !differences.iter().all(|&(value, _)| is_multiple(value)) {
         return (Nanos(shortest), false);
@@ -73,19 +105,14 @@ fn steps_agree(series: &Series) -> bool {
 
 fn coarse_clock(file: &ResultFile) -> Checked {
     // Prefers the clock that also timed the sleeps.
-    let timed = file
-        .experiment(ExperimentId::B1)
-        .find(|series| series.label(label::CLOCK_ROLE) == Some(label::ClockRole::Coarse) && series.has_values());
-    // Only each clock's own series; the experiment also polls one of them under a request of its own.
-    let is_own = |series: &&Series| series.key.parts().next().is_none();
-    let polled = || file.experiment(ExperimentId::B3).filter(|series| series.has_values()).filter(is_own);
+    let timed = timed(file);
+    let polled = || file.experiment(ExperimentId::B3).filter(|series| series.has_values() && is_own(series));
     let series = polled()
         .find(|series| timed.is_some_and(|timed| timed.clock == series.subject))
         .or_else(|| polled().max_by_key(|series| p50(series)))
         .ok_or_else(|| not_measured(file, ExperimentId::B3, "the step of a coarse clock"))?;
-    let stated = file.clock(&series.subject).and_then(|clock| clock.stated_step_ns);
-    let beside = timed.filter(|timed| timed.clock == series.subject);
-    let (step, is_certain) = step_seen(series, beside, stated);
+    let stated = stated_step(file, series);
+    let (step, is_certain) = step_seen(series, timed_beside(file, series), stated);
     if !is_certain && !steps_agree(series) {
         sound(series)?;
     }
@@ -195,6 +222,15 @@ mod tests {
             "monotonic-coarse moves in steps of 4 ms (1/HZ, HZ 250): it shows anything shorter as 0 or as a whole step",
         );
         assert_eq!(busy(None).verdict("OVS-G002"), Verdict::NotEnoughData, "a sixth of the differences");
+        // Each poll missed a step or two.
+        let clock = ClockResult { stated_step_ns: Some(Nanos(4_000_000)), ..good_clock("monotonic-coarse") };
+        let polled = rounds("B3/monotonic-coarse", &[8_000_000, 12_000_000, 12_000_000], 3);
+        let missed = Sheet::linux().integer(FactName::TimerHz, 250).clock(clock).series(polled);
+        missed.finds(
+            "OVS-G002",
+            "monotonic-coarse moves in steps of 4 ms (1/HZ, HZ 250): it shows anything shorter as 0 or as a whole step",
+        );
+        assert_eq!(coarse_step(&missed.file, &missed.file.series[0]), Nanos(4_000_000), "the table has the same");
     }
 
     #[test]

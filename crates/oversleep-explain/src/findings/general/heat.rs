@@ -78,8 +78,7 @@ fn heat(file: &ResultFile) -> Checked {
     }
     if throttles.is_none() && gauges.thermal_pressure.is_none() && gauges.limit_min_permille.is_none() {
         return Err(Conclusion::lacks(
-            "nothing here reports that heat slows the processor down, or no series was measured. `oversleep doctor` says \
-             what can be read",
+            "whether heat slows the processor down is not available here. `oversleep doctor` says what can be read",
         ));
     }
     let window: Nanos = rounds.iter().map(|round| round.disturbance.window_ns).sum();

@@ -3,7 +3,7 @@
 use crate::finding::FindingEntry;
 
 mod backward_clock;
-mod coarse_clock;
+pub(super) mod coarse_clock;
 mod cpu_time;
 mod early;
 mod fastest_clock;

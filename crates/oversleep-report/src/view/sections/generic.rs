@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use oversleep_explain::coarse_step;
+use oversleep_explain::verdicts::step_in_words;
 use oversleep_measure::experiment;
 use oversleep_record::label;
 use oversleep_record::series::{Quantity, Unit};
@@ -30,7 +32,8 @@ pub fn section(file: &ResultFile, experiment_id: ExperimentId, section_id: Strin
     let quantities: BTreeSet<Quantity> = shown.iter().map(|series| series.quantity).collect();
     for quantity in quantities {
         let rows: Vec<&Series> = shown.iter().copied().filter(|series| series.quantity == quantity).collect();
-        let (columns, constant) = columns(&rows);
+        let (columns, constant) = columns(file, &rows);
+        section.notes.extend(has_missed_steps(file, &rows).then(|| PREEMPTED.to_owned()));
         section.tables.extend(columns.table(caption(quantity, rows[0].unit), rows));
         section.notes.extend((!constant.is_empty()).then(|| format!("In every row: {}.", constant.join(", "))));
     }
@@ -61,7 +64,7 @@ fn caption(quantity: Quantity, unit: Unit) -> &'static str {
 }
 
 /// The columns that distinguish these series and those of their values, and the properties that all have in common.
-fn columns<'a>(rows: &[&'a Series]) -> (Columns<'a, &'a Series>, Vec<String>) {
+fn columns<'a>(file: &'a ResultFile, rows: &[&'a Series]) -> (Columns<'a, &'a Series>, Vec<String>) {
     let subjects = places(&rows.iter().map(|series| series.subject.clone()).collect::<Vec<_>>());
     let mut known = vec![subjects, vec![0; rows.len()]];
     let mut constant = Vec::new();
@@ -84,7 +87,30 @@ fn columns<'a>(rows: &[&'a Series]) -> (Columns<'a, &'a Series>, Vec<String>) {
         let texts: BTreeMap<&SeriesKey, String> = rows.iter().map(|series| &series.key).zip(attribute.texts).collect();
         columns = columns.words(attribute.head, move |series| texts.get(&series.key).cloned());
     }
-    (columns.values(), constant)
+    let is_step = rows.iter().any(|series| series.quantity == Quantity::Step);
+    // The least difference isn't always a step: all polls may have missed some.
+    let columns = match is_step {
+        true => columns.figure("step", |series| step(file, series)).max().count(),
+        false => columns.values(),
+    };
+    (columns, constant)
+}
+
+/// The step of a coarse clock, as the finding says it.
+fn step(file: &ResultFile, series: &Series) -> String {
+    let stated = file.clock(&series.subject).and_then(|clock| clock.stated_step_ns);
+    step_in_words(coarse_step(file, series), stated)
+}
+
+/// Said where a clock moved by several steps between two readings.
+const PREEMPTED: &str = "max is several steps at once: they passed while something else had the CPU.";
+
+fn has_missed_steps(file: &ResultFile, rows: &[&Series]) -> bool {
+    let is_several = |series: &&Series| {
+        let step = coarse_step(file, series);
+        series.quantity == Quantity::Step && series.distribution.max().is_some_and(|max| max > step.0 / 2 * 3)
+    };
+    rows.iter().any(is_several)
 }
 
 /// For each text the index of the first equal one: attributes with the same indices are equivalent.
@@ -137,9 +163,10 @@ pub fn texts(table: &crate::view::table::Table) -> Vec<Vec<&str>> {
 #[cfg(test)]
 mod tests {
     use oversleep_record::ExperimentId;
-    use oversleep_record::Unavailable;
     use oversleep_record::conditions::Outcome;
     use oversleep_record::testing::Sheet;
+    use oversleep_record::testing::good_clock;
+    use oversleep_record::{ClockResult, Unavailable};
 
     use super::*;
 
@@ -160,6 +187,25 @@ mod tests {
             ]
         );
         assert_eq!(section.notes, ["In every row: tasks 2, threads 8, work of all threads 120 ms."]);
+    }
+
+    #[test]
+    fn the_step_of_a_coarse_clock_is_that_of_the_finding_and_the_rest_is_preemption() {
+        let mut sheet = Sheet::linux().steady("B3/monotonic-coarse", 8_000_000).steady("B3/realtime-coarse", 4_000_000);
+        sheet.file.series[0].distribution.record(12_000_000);
+        sheet.file.series[0].counts.recorded += 1;
+        let stated = |name: &str| ClockResult { stated_step_ns: Some(Nanos(4_000_000)), ..good_clock(name) };
+        let file = sheet.clock(stated("monotonic-coarse")).clock(stated("realtime-coarse")).file;
+        let section = section(&file, ExperimentId::B3, "b3".to_owned());
+        assert_eq!(
+            texts(&section.tables[0]),
+            [
+                ["subject", "step", "max", "count"],
+                ["monotonic-coarse", "4 ms", "12 ms", "81"],
+                ["realtime-coarse", "4 ms", "4 ms", "80"]
+            ]
+        );
+        assert_eq!(section.notes, [PREEMPTED]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{observed, p50};
 use crate::finding::{Check, FindingEntry};
 use crate::idle::{ParkRule, Strategy, cores, fit, held_out, mean_park, off_in_words, rates, runs, strategies};
-use crate::read::{not_measured, sound};
+use crate::read::{BY_CHANCE, not_measured, sound};
 use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::program::{BLOCK_INSTEAD_OF_PARKING, TIME_THE_PARKS};
 use crate::remedies::windows::{REQUEST_TIMER_RESOLUTION, USE_HIGH_RESOLUTION_TIMER};
@@ -132,8 +132,8 @@ fn steady(file: &ResultFile, series: &Series) -> Checked<f64> {
     };
     if most as f64 > least as f64 * ROUNDS_WITHIN {
         let why = match file.platform.modelled {
-            Some(_) => "which is chance in the model. Use --thorough, or longer rounds with --for",
-            None => "so something else was using the machine. Close other programs or use --thorough",
+            Some(_) => format!("{BY_CHANCE}. Use --thorough, or longer rounds with --for"),
+            None => "so something else was using the machine. Close other programs or use --thorough".to_owned(),
         };
         return Err(Conclusion::disturbed(format!(
             "the rounds of {} disagree ({} to {}), {why}",
@@ -262,15 +262,19 @@ fn recommendation(file: &ResultFile) -> Checked {
         return Err(not_measured(file, ExperimentId::E1, "the workers' CPU time"));
     };
     let thrifty = paced.iter().find(|(_, _, cores)| *cores <= CORES_MAX);
+    let pressure = pressure(file);
+    let again = if pressure.is_some() { "; measure it again while nothing else runs" } else { "" };
     let told = |series: &Series, cores: f64| {
         let tail = self::tail(series).map(|(name, value)| format!(" ({name} {})", Nanos(value)));
         format!("{}{} with {} of a CPU", p50(series), tail.unwrap_or_default(), percent(cores))
     };
     let Some(&(chosen, series, share)) = thrifty else {
         sound(soonest)?;
+        let here = if pressure.is_some() { "on a machine as busy as this one" } else { "here" };
         let conclusion = Conclusion::found(format!(
-            "only {} keeps up here, and it takes {} of a CPU: at {} items/s it hands an item over in {}",
+            "only {} keeps up {here}{}, and it takes {} of a CPU: at {} items/s it hands an item over in {}{again}",
             fastest.name,
+            in_brackets(pressure.as_deref()),
             percent(most),
             grouped(rate),
             told(soonest, most)
@@ -282,13 +286,15 @@ fn recommendation(file: &ResultFile) -> Checked {
         true => String::new(),
         false => format!("; {} takes {}", fastest.name, told(soonest, most)),
     };
+    // A short report shows what stands before the colon.
+    let machine = if pressure.is_some() { "a machine as busy as this one" } else { "this machine" };
     let conclusion = Conclusion::found(format!(
-        "{} is the idle strategy for this machine: at {} items/s it hands an item over in {}{faster}",
+        "{} is the idle strategy for {machine}{}: at {} items/s it hands an item over in {}{faster}{again}",
         chosen.name,
+        in_brackets(pressure.as_deref()),
         grouped(rate),
         told(series, share)
     ));
-    let conclusion = conclusion.and(caveat(file).unwrap_or_default());
     let cited = [Some(series), (fastest.name != chosen.name).then_some(soonest), chosen.flat_out];
     Ok(conclusion.rests_on_series(cited.into_iter().flatten()))
 }
@@ -296,21 +302,20 @@ fn recommendation(file: &ResultFile) -> Checked {
 /// From this share of the time with a waiting task on, a recommendation is for a busy machine.
 const PRESSURE_MIN: f64 = 0.05;
 
-/// What else used the machine while strategies were measured: a recommendation holds for a machine as busy as that.
-fn caveat(file: &ResultFile) -> Option<String> {
+/// How busy other programs kept the machine while strategies were measured: a recommendation holds for a machine as busy as
+/// that.
+fn pressure(file: &ResultFile) -> Option<String> {
     let idling = || file.experiment(ExperimentId::E1);
     let (pressed, window) = observed(idling(), |meanwhile| meanwhile.cpu_pressure_ns)?;
     let share = pressed.0 as f64 / (window.0 as f64).max(1.0);
     // The workers themselves wait for a CPU if there are more of them than CPUs.
     let others = observed(idling(), |meanwhile| meanwhile.other_cpu_ns).map(|(used, _)| used);
     let is_busy = share >= PRESSURE_MIN && others.is_none_or(|used| used * 2 >= pressed);
-    is_busy.then(|| {
-        format!(
-            "; but tasks waited for a CPU during {} of the time, so this is what suits a machine as busy as that: measure it \
-             again while nothing else runs",
-            percent(share)
-        )
-    })
+    is_busy.then(|| format!("{} CPU pressure", percent(share)))
+}
+
+fn in_brackets(words: Option<&str>) -> String {
+    words.map(|words| format!(" ({words})")).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use oversleep_explain::costs::{Cost, Costs};
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table};
 use oversleep_lab::machines::is_assumed;
-use oversleep_record::finding::Severity;
+use oversleep_record::finding::{Advice, Severity, Tried};
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile, Series, TwoPeaks};
 
 use super::findings::{self, Findings};
@@ -150,6 +150,7 @@ pub fn bottom_lines(file: &ResultFile, findings: &Findings) -> Vec<Line> {
     let sleep = plain_sleep(file);
     let basics = basics(file, sleep, &clock_table(file));
     let mut lines: Vec<Line> = Some(Line::Basics(basics)).filter(|line| !line.is_empty()).into_iter().collect();
+    lines.extend(sleep.filter(|_| is_wake_assumed(file)).and_then(assumed).map(Line::Words));
     let wait = sleep.map(|series| series.subject.as_str()).unwrap_or_default();
     let Costs { quota, of_plain_sleep, of_any_call } = findings.largest_costs(file, wait);
     if let Some(quota) = quota {
@@ -163,6 +164,9 @@ pub fn bottom_lines(file: &ResultFile, findings: &Findings) -> Vec<Line> {
             lines.push(largest(&format!("of a plain sleep ({wait}) and of any call measured"), &plain, None));
         }
         (plain, any) => {
+            // What helps the plain sleep is said even if nothing but another call has a cost.
+            let helps = plain.is_none() && any.is_some();
+            lines.extend(Some(()).filter(|()| helps).and_then(|()| helpful_to(findings, wait)).map(Line::Words));
             lines.extend(
                 plain.map(|plain| largest(&format!("of a plain sleep ({wait})"), &plain, Some("of a plain sleep"))),
             );
@@ -196,6 +200,20 @@ impl Line {
     }
 }
 
+/// A remedy that helped this wait, by a note.
+fn helpful_to(findings: &Findings, wait: &str) -> Option<String> {
+    let is_about = |advice: &&Advice| match &advice.tried {
+        Tried::Measured { subject, instead_of, helped: true, .. } => {
+            instead_of.as_deref().unwrap_or(subject).split(' ').next() == Some(wait)
+        }
+        _ => false,
+    };
+    let mut notes = findings.found(Severity::Note);
+    let (note, advice) = notes.find_map(|note| Some((note, note.advice.iter().find(is_about)?)))?;
+    let (remedy, gain) = (first_clause(&advice.sentence), findings::gain(&advice.tried)?);
+    Some(format!("A remedy helped a plain sleep ({wait}; {}): {remedy}. Tried here: {gain}.", note.name))
+}
+
 /// A remedy that helped where no rule explains what it removed.
 fn helpful_note(findings: &Findings) -> Option<String> {
     let note = findings.found(Severity::Note).find(|note| note.advice.iter().any(findings::helped))?;
@@ -221,8 +239,12 @@ fn largest(of_what: &str, cost: &Cost<'_>, of_which: Option<&str>) -> Line {
     let gain = advice.and_then(|advice| findings::gain(&advice.tried)).filter(|_| *is_gain);
     let figure =
         gain.as_ref().map_or_else(|| format!("{size} late"), |gain| gain.trim_start_matches("p50").trim().to_owned());
-    let tried =
-        gain.map_or_else(|| format!("No remedy was tried; it is {size} late"), |gain| format!("Tried here: {gain}"));
+    let why = advice.and_then(|advice| match &advice.tried {
+        Tried::NotTried { why } => Some(format!(" (not tried: {why})")),
+        _ => None,
+    });
+    let tried = gain
+        .map_or_else(|| format!("It is {size} late{}", why.unwrap_or_default()), |gain| format!("Tried here: {gain}"));
     let headline = Headline {
         what: format!(
             "largest cost{}: {}",
@@ -235,6 +257,21 @@ fn largest(of_what: &str, cost: &Cost<'_>, of_which: Option<&str>) -> Line {
     Line::Cost(headline, format!("Largest cost {of_what}: {}.{remedy} {tried}.", finding.name))
 }
 
+/// Whether no publication states how long a wake-up takes on the modelled machine, which every sleep consists of.
+fn is_wake_assumed(file: &ResultFile) -> bool {
+    is_assumed(file, &["wake.cost"])
+}
+
+/// A plain sleep whose length is no headline.
+fn assumed(sleep: &Series) -> Option<String> {
+    let (requested, late) = (sleep.requested_ns?, Nanos(sleep.calls().p50()?));
+    Some(format!(
+        "The model assumes how long a wake-up takes, so that {} is {late} late for {requested} shows its rules, not a \
+         machine.",
+        sleep.subject
+    ))
+}
+
 fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Vec<Headline> {
     let sleep = sleep.and_then(|series| {
         let (requested, calls) = (series.requested_ns?, series.calls());
@@ -242,10 +279,10 @@ fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Vec
             Some(peaks) => format!("one of two durations: {}", peaks.words(series.unit, requested.0)),
             None => (requested + Nanos(calls.p50()?)).to_string(),
         };
-        let assumed = if is_assumed(file, &["wake.cost"]) { "; how long a wake-up takes is assumed" } else { "" };
-        let of = format!("{}{assumed}", series.subject);
+        let of = series.subject.clone();
         Some(Headline { what: "a 1 ms sleep takes".to_owned(), figure: duration, of })
     });
+    let sleep = sleep.filter(|_| !is_wake_assumed(file));
     // What a model assumes is no headline: the next clock is named whose cost a source states.
     let standard = clocks.row(STD_INSTANT).and_then(|row| Some((row.cost_ps?, STD_INSTANT)));
     let floor = file.floor.as_ref().map(|floor| (floor.read_cost_ps, floor.clock.as_str()));
@@ -308,93 +345,4 @@ pub fn unavailable(file: &ResultFile) -> Vec<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use oversleep_record::conditions::{Conditions, Setting};
-    use oversleep_record::testing::Sheet;
-    use oversleep_system::tunables::names as tunable;
-
-    use super::super::testing::rich;
-    use super::*;
-
-    #[test]
-    fn waits_that_end_about_equally_late_are_one_group() {
-        let mut sheet = Sheet::linux();
-        for (wait, late) in [("futex", 61_000), ("timerfd", 13_800), ("poll", 64_000), ("io-uring", 14_200)] {
-            sheet = sheet.steady(format!("B5/{wait}/1ms"), late);
-        }
-        let groups = groups(&sheet.file, Nanos::from_millis(1));
-        let names: Vec<Vec<&str>> = groups.iter().map(|group| group.iter().map(|(wait, _)| *wait).collect()).collect();
-        assert_eq!(names, [["timerfd", "io-uring"], ["futex", "poll"]]);
-    }
-
-    #[test]
-    fn sentences_are_cut_between_clauses_only() {
-        let text = "clock showed 73 µs of a 100 ms wait: it counts CPU time; likewise others.";
-        assert_eq!(clauses_within(text, 80), text.trim_end_matches('.'));
-        assert_eq!(clauses_within(text, 60), "clock showed 73 µs of a 100 ms wait: it counts CPU time");
-        assert_eq!(clauses_within(text, 40), "clock showed 73 µs of a 100 ms wait");
-        assert_eq!(clauses_within(text, 20), text.trim_end_matches('.'));
-        assert_eq!(clauses_within("it is late, because it rounds up", 30), "it is late");
-        let named = "app (worker): nanosleep for 1 ms is late";
-        assert_eq!(clauses_within(named, 30), named, "its name alone says nothing");
-        assert_eq!(first_clause("Set it to 1 ns. A value of 0 means the default; beware."), "Set it to 1 ns");
-        assert_eq!(
-            first_clause("Await it (since 3.9; on Windows since 3.11). It helps."),
-            "Await it (since 3.9; on Windows since 3.11)"
-        );
-        assert_eq!(
-            clauses_within("await it (since 3.9; later on Windows): it helps", 40),
-            "await it (since 3.9; later on Windows)"
-        );
-    }
-
-    #[test]
-    fn a_remedy_that_helped_is_said_where_no_cost_was_found() {
-        let sheet = Sheet::macos().steady("B5/nanosleep/1ms", 5_120_000);
-        let sheet = sheet.steady("B8/nanosleep/1ms/policy=time-constraint", 7_000);
-        let policy = Setting::Policy { policy: "time-constraint".into(), priority: 0 };
-        let conditions = Conditions::as_found().with(tunable::POLICY, policy);
-        let file = sheet.trial_under("time-constraint-policy", "nanosleep", conditions, 5_120_000, 7_000).file;
-        let lines = bottom_line(&file, &Findings::of(&file));
-        let last = lines.last().map(String::as_str).unwrap_or_default();
-        assert!(last.starts_with("No cost was explained, but a remedy helped (time-constraint): "), "{lines:?}");
-        assert!(last.ends_with("Tried here: p50\u{a0}5.12\u{a0}ms\u{a0}→\u{a0}7\u{a0}µs (731× lower)."), "{lines:?}");
-    }
-
-    #[test]
-    fn a_late_sleep_that_nothing_explains_is_no_sleep_without_a_cost() {
-        let file = Sheet::macos().steady("B5/nanosleep/1ms", 5_120_000).file;
-        let last = bottom_line(&file, &Findings::of(&file)).pop().unwrap_or_default();
-        assert_eq!(
-            last,
-            "No finding explains why it is 5.12 ms late. Measure for longer: `oversleep check --thorough`."
-        );
-        let file = Sheet::macos().steady("B5/nanosleep/1ms", 60_000).file;
-        let last = bottom_line(&file, &Findings::of(&file)).pop().unwrap_or_default();
-        assert_eq!(last, "No cost was found that a remedy could recover.");
-    }
-
-    #[test]
-    fn a_model_s_assumption_is_no_headline() {
-        let first_line = |floor: &str| {
-            let mut sheet = Sheet::linux().floor(floor);
-            sheet.file.platform.modelled = Some("macos-14-m1".to_owned());
-            bottom_line(&sheet.file, &Findings::of(&sheet.file)).remove(0)
-        };
-        assert_eq!(first_line("mach-absolute"), "A clock read takes 20 ns (mach-absolute).");
-        // Nobody has published what this one costs there.
-        assert!(!first_line("mach-continuous").contains("clock read"));
-    }
-
-    #[test]
-    fn the_bottom_line_names_the_sleep_the_clock_and_the_largest_cost_with_its_cure() {
-        let file = rich().steady("A1/std-instant", 31_000).file;
-        let lines = bottom_line(&file, &Findings::of(&file));
-        assert_eq!(lines[0], "A 1 ms sleep takes 1.07 ms (nanosleep); a clock read takes 24 ns (monotonic).");
-        assert!(lines[1].starts_with("Largest cost of a plain sleep (nanosleep)"), "{lines:?}");
-        assert!(lines[1].contains(": timer-slack. Set the timer slack"), "{lines:?}");
-        assert!(lines[1].ends_with("Tried here: p50\u{a0}66.1\u{a0}µs\u{a0}→\u{a0}14.2\u{a0}µs (−79 %)."), "{lines:?}");
-        let empty = bottom_line(&Sheet::linux().file, &Findings::of(&Sheet::linux().file));
-        assert_eq!(empty, ["No cost was found that a remedy could recover."]);
-    }
-}
+mod tests;
