@@ -57,9 +57,10 @@ pub use figures::is_gain;
 pub use finding::{Check, FindingEntry, Pair, PairCheck};
 pub use findings::{coarse_step, fleet};
 pub use observed::period::{Loop, loops};
-pub use read::{COMMON_REQUEST, is_clock_a_system_call, is_recording, is_sampled, is_undisturbed, next_step, way};
+pub use read::{
+    COMMON_REQUEST, is_clock_a_system_call, is_recording, is_sampled, is_undisturbed, mentions, next_step, way,
+};
 pub use registry::{
-    entry, findings, findings_to_keep, is_disturbed, is_unmeasured, mentioning, mentions, registry, remedies_to_try,
-    remedy,
+    entry, findings, findings_to_keep, is_disturbed, is_unmeasured, mentioning, registry, remedies_to_try, remedy,
 };
 pub use tried::{RemedyTrialSpec, UNASKED};

@@ -7,8 +7,8 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{Nanos, ResultFile};
 
 use crate::costs::{Cost, Costs};
+use crate::read::mentions;
 use crate::read::{may_have, sleeps_of, wait_series};
-use crate::registry::mentions;
 use crate::tried::missing_clocks;
 
 /// Notes the contradictions in these findings of a result.

@@ -35,3 +35,16 @@ pub fn next_step(file: &ResultFile, reason: &str) -> String {
         () => sound::without_others(file, reason),
     }
 }
+
+/// Whether it has `wanted`, in lower case, as whole words; the plural counts as well.
+pub fn mentions(text: &str, wanted: &str) -> bool {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let text = text.to_lowercase();
+    wanted.chars().any(is_of_word)
+        && text.match_indices(wanted).any(|(at, found)| {
+            let before = text[..at].chars().next_back();
+            let rest = &text[at + found.len()..];
+            let after = rest.strip_prefix('s').unwrap_or(rest).chars().next();
+            !before.is_some_and(is_of_word) && !after.is_some_and(is_of_word)
+        })
+}

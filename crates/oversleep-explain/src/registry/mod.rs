@@ -9,7 +9,7 @@ use oversleep_record::{FactName, ResultFile};
 use crate::entry::{Conclusion, InWords, Instance, RemedyEntry, Scope};
 use crate::finding::FindingEntry;
 use crate::findings::observed::commands::is_beside_recording;
-use crate::read::{BY_CHANCE, BY_THE_LOAD, UNSEEN, next_step, wine_version};
+use crate::read::{BY_CHANCE, BY_THE_LOAD, UNSEEN, mentions, next_step, wine_version};
 use crate::tried::{RemedyTrialSpec, advice, trial_spec};
 
 /// The letters of ids, in the order of the list: Linux, Windows, macOS, general, language runtimes, observed programs,
@@ -63,19 +63,6 @@ fn texts(entry: &FindingEntry) -> Vec<&'static str> {
     };
     let own = [entry.name, entry.summary, entry.applies_to, entry.meaning, entry.how_we_know, entry.what_to_do];
     own.into_iter().chain(entry.remedies.iter().flat_map(of_remedy)).collect()
-}
-
-/// Whether it has `wanted`, in lower case, as whole words; the plural counts as well.
-pub fn mentions(text: &str, wanted: &str) -> bool {
-    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let text = text.to_lowercase();
-    wanted.chars().any(is_of_word)
-        && text.match_indices(wanted).any(|(at, found)| {
-            let before = text[..at].chars().next_back();
-            let rest = &text[at + found.len()..];
-            let after = rest.strip_prefix('s').unwrap_or(rest).chars().next();
-            !before.is_some_and(is_of_word) && !after.is_some_and(is_of_word)
-        })
 }
 
 /// The remedy with that id.

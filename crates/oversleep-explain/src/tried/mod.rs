@@ -8,8 +8,8 @@ use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, Series, Tria
 
 use crate::entry::{RemedyEntry, Trial};
 use crate::figures::{helped, median_of, values};
+use crate::read::mentions;
 use crate::read::{COMMON_REQUEST, pairs, refusal, sound, trial_of, wait_series};
-use crate::registry::mentions;
 
 /// Why no remedy is tried on an observed program.
 pub const UNASKED: &str = "oversleep doesn't run your program a second time unasked";

@@ -80,8 +80,8 @@ fn wake_up_baseline(file: &ResultFile) -> Checked {
         ));
         return Err(disturbed.rests_on(&row.series, format!("{unseen} of {all} unattributed")));
     }
-    // If a part has two values, the medians leave a gap. Means would add up, but a few long waits decide them, and the tables
-    // have medians.
+    // If a part has two values, the medians leave a gap. Means would add up, but a few long waits decide them, and the
+    // tables have medians.
     let has_gap = row.medians.remainder().0.abs() as f64 > row.medians.total.0.abs() as f64 * GAP_MAX;
     let p99s = row.p99s.as_ref().filter(|_| has_gap);
     let late = match (has_gap, p99s) {
