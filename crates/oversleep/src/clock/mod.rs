@@ -41,6 +41,7 @@ pub use boot::BootInstant;
 pub use instant::Instant;
 pub(crate) use judge::Verdict;
 pub use reason::{Choice, Clocksource, Faults, Reason, Source};
+pub(crate) use servo::lead_given_up_ns;
 pub use verify::Verified;
 
 /// The clock of this process.

@@ -58,6 +58,13 @@ pub(crate) struct Pair {
     pub(crate) ns: u64,
 }
 
+/// How much more a line may have been ahead of the operating system's clock, at most, so long before it is ahead by
+/// `ahead_ns`.
+pub(crate) fn lead_given_up_ns(passed_ns: u64, ahead_ns: u64) -> u64 {
+    let fast_ns = passed_ns / FAST_SLEW_DIVISOR;
+    if ahead_ns.saturating_add(fast_ns) > LEAD_MAX_NS { fast_ns } else { passed_ns / SLEW_DIVISOR }
+}
+
 /// Nanoseconds as a linear function of ticks, valid for `window` ticks from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
