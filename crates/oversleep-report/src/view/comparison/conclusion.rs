@@ -1,7 +1,9 @@
 //! The conclusion of a comparison: what differs, by how much, and what changed.
 
-use oversleep_record::ExperimentId;
-use oversleep_record::comparison::{CaveatKind, Compared, Comparison, FactDifference, SeriesComparison, Verdict};
+use oversleep_record::comparison::{
+    Caveat, CaveatKind, Compared, Comparison, FactDifference, SeriesComparison, Verdict,
+};
+use oversleep_record::{ExperimentId, label};
 
 use super::{fact_text, has_imported, letter, machines, series};
 use crate::view::overview::Headline;
@@ -154,11 +156,14 @@ const HEADLINES_MAX: usize = 2;
 const NAMED_MAX: usize = 3;
 
 /// The series that differ from the base, the largest ratio of medians first; of each experiment one comes before any second
-/// one.
+/// one. Those that a caveat calls unlike aren't among them.
 fn differing(comparison: &Comparison, result: u32) -> Vec<(f64, &SeriesComparison)> {
+    let has_other_cpus = |caveat: &Caveat| caveat.kind == CaveatKind::OtherCpus && caveat.result == result;
+    let has_other_cpus = comparison.caveats.iter().any(has_other_cpus);
     let mut differing: Vec<(f64, &SeriesComparison)> = comparison
         .verdicts(result)
         .filter(|(_, judged)| judged.verdict == Verdict::Differs)
+        .filter(|(series, _)| !(has_other_cpus && series.labels.get(label::THREADS).is_some()))
         .filter_map(|(series, judged)| Some((judged.ratio?, series)))
         .collect();
     differing.sort_by(|(one, _), (other, _)| other.ln().abs().total_cmp(&one.ln().abs()));
@@ -192,7 +197,7 @@ pub(super) fn differ_most(comparison: &Comparison, result: u32) -> Option<String
         };
         Some(format!("{name} is {after} instead of {before} ({})", of_base(ratio)))
     };
-    let named: Vec<String> = differing(comparison, result).into_iter().filter_map(named).take(NAMED_MAX).collect();
+    let named: Vec<String> = one_of_each(differing(comparison, result)).filter_map(named).take(NAMED_MAX).collect();
     (!named.is_empty()).then(|| format!("{} against A, what differs most: {}.", letter(result), named.join(", ")))
 }
 

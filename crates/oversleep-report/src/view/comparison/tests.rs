@@ -52,6 +52,21 @@ fn what_differs_most_comes_first() {
 }
 
 #[test]
+fn what_differs_most_names_each_call_once_and_nothing_that_other_cpus_make_unlike() {
+    let of = |cpus, late: i64, round: i64| {
+        let sheet = Sheet::linux().integer(FactName::CpuCount, cpus).steady("B5/nanosleep/1ms", late);
+        sheet.steady("B6/nanosleep/1ms/back-to-back", late + 1_000).steady("D1/spinning", round).file
+    };
+    let most = |base, file| viewed(&[base, file], false).most.join("; ");
+    let [plain, thrice] = [of(4, 60_000, 10_000_000), of(4, 60_500, 30_000_000)];
+    assert!(most(plain.clone(), thrice).contains("D1/spinning is 30 ms instead of 10 ms"));
+    assert_eq!(
+        most(plain, of(16, 600_000, 30_000_000)),
+        "B against A, what differs most: B5/nanosleep/1ms is 600 µs instead of 60 µs (10.0 times A's)."
+    );
+}
+
+#[test]
 fn the_view_of_clocks_says_which_is_the_fastest_once() {
     let of = |ps| Sheet::linux().clock(good_clock("monotonic")).steady("A1/monotonic", ps).file;
     let comparison = oversleep_explain::compare::compare(&[of(20_000), of(30_000)], head::machine);
