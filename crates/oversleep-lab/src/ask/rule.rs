@@ -366,10 +366,14 @@ mod tests {
                 "steps of 4 ms, the period of the kernel's tick",
             ),
             (on_machine("windows-11", &[], "step(get-tick-count-64)"), "whatever resolution is held"),
+            (on_machine("linux-hz250", &[], "step(monotonic)"), "finer than a read, so the step is what a read takes"),
         ] {
             let rule = rule_of(&lab, &question);
             assert!(rule.contains(part), "{}: {rule}", question.subject);
         }
+        // Its counter has 19.2 MHz: a step takes longer than a read.
+        let (lab, coarser) = on_machine("android-phone", &[], "step(monotonic)");
+        assert_eq!(rule_of(&lab, &coarser), "it follows elapsed time");
         let (lab, plain) = on_machine("linux-hz250", &[], "nanosleep(300us)");
         let rule = rule_of(&lab, &plain);
         assert!(!rule.contains("takes") && !rule.contains("each thread"), "{rule}");

@@ -79,22 +79,22 @@ pub(crate) fn start() -> Instant {
     let before_ns = sys::monotonic_ns();
     let now_ns = Instant::now().as_nanos();
     let after_ns = sys::monotonic_ns();
-    if after_ns.saturating_sub(before_ns) <= QUICK_NS {
-        return Instant::from_nanos(now_ns.max(before_ns));
-    }
-    let ahead_ns = Instant::now().as_nanos().saturating_sub(after_ns);
+    let ahead_ns = || Instant::now().as_nanos().saturating_sub(after_ns);
     Instant::from_nanos(began_ns(before_ns, now_ns, after_ns, ahead_ns))
 }
 
-/// Reading the clocks takes no longer, unless the library's starts or draws a line, or the thread loses its processor.
-const QUICK_NS: u64 = 500;
-
-/// The beginning, if the library's clock was read between two readings of the system's, and is now at most so far ahead of
-/// that. What the reads took is part of the sleep: a new line after a pause takes 7 to 11 µs, the first use 0.3 ms (2-vCPU
-/// KVM guests, EPYC, 2026-11-26 and 2026-12-01).
-fn began_ns(before_ns: u64, now_ns: u64, after_ns: u64, ahead_ns: u64) -> u64 {
+/// The beginning, if the library's clock was read between two readings of the system's, and is now at most `ahead_ns`
+/// ahead of that. What the reads took is part of the sleep: a new line after a pause takes 7 to 11 µs, the first use 0.3 ms
+/// (2-vCPU KVM guests, EPYC, 2026-11-26 and 2026-12-01).
+fn began_ns(before_ns: u64, now_ns: u64, after_ns: u64, ahead_ns: impl FnOnce() -> u64) -> u64 {
+    /// The reads take no longer, unless the library's clock starts or draws a line, or the thread loses its processor.
+    const QUICK_NS: u64 = 500;
     const CLOCKS_APART_NS: u64 = 10_000;
     let passed_ns = after_ns.saturating_sub(before_ns);
+    if passed_ns <= QUICK_NS {
+        return now_ns.max(before_ns);
+    }
+    let ahead_ns = ahead_ns();
     // How much further ahead it may have been before: it gives up its lead slowly.
     let given_up_ns = clock::lead_given_up_ns(passed_ns, ahead_ns).min(CLOCKS_APART_NS);
     now_ns.min(before_ns.saturating_add(ahead_ns).saturating_add(given_up_ns)).max(before_ns)
@@ -160,6 +160,10 @@ mod tests {
 
     #[test]
     fn what_a_read_of_the_clock_takes_is_part_of_the_sleep() {
+        // The later of the two clocks, as long as the reads take no time.
+        let quick = |now_ns| began_ns(1_000_000, now_ns, 1_000_060, || unreachable!("it costs a read"));
+        assert_eq!([quick(1_000_300), quick(992_000)], [1_000_300, 1_000_000]);
+        let began_ns = |before_ns, now_ns, after_ns, ahead_ns| began_ns(before_ns, now_ns, after_ns, || ahead_ns);
         // A new line, which is no more ahead than the former one was, or behind.
         assert_eq!(began_ns(1_000_000, 1_009_000, 1_009_050, 0), 1_000_009);
         assert_eq!(began_ns(1_000_000, 1_029_000, 1_009_050, 20_000), 1_020_009);
