@@ -54,6 +54,7 @@ pub fn end_by(signal: i32) {
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::{CommandExt, ExitStatusExt};
+    use std::process::Stdio;
 
     use super::*;
     use crate::interruption::{act, keep_ended_children};
@@ -109,10 +110,13 @@ mod tests {
         };
         let ignore = || {
             IGNORED.into_iter().for_each(|signal| act(signal, libc::SIG_IGN));
+            // Of its threads only the one that runs a program takes this one.
+            block(libc::SIGUSR2);
             Ok(())
         };
         let mut all = own("all");
-        // SAFETY: it calls only `sigaction`, which is allowed between fork and exec, and allocates nothing.
+        // SAFETY: it calls only `sigaction` and `pthread_sigmask`, which are allowed between fork and exec, and allocates
+        // nothing.
         let output = unsafe { all.pre_exec(ignore) }.output().expect("it starts");
         let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         assert!(output.status.success() && said[0].contains("1 passed"), "{}{}", said[0], said[1]);
@@ -124,12 +128,25 @@ mod tests {
         }
     }
 
+    fn block(signal: libc::c_int) {
+        // SAFETY: all-zero is memory for a set, which the calls fill and read.
+        unsafe {
+            let mut only: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut only);
+            libc::sigaddset(&raw mut only, signal);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const only, std::ptr::null_mut());
+        }
+    }
+
     /// A shell leaves alone what it was started to ignore, so the mask of ignored signals tells.
     fn ignored_signals_are_passed_on_and_stay_ignored() {
         let (mut passing, command) = (Passing::begin(), &mut Command::new("sh"));
-        let script = "kill -USR2 $PPID; grep SigIgn /proc/$$/status";
-        let output = passing.spawn(command.args(["-c", script]).stdout(std::process::Stdio::piped()), Command::spawn);
-        let output = output.expect("a shell").wait_with_output().expect("its output");
+        let script = "read end; kill -USR2 $PPID; grep SigIgn /proc/$$/status";
+        command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let shell = passing.spawn(command, Command::spawn).expect("a shell");
+        // The signal waits, as if the system had woken a thread for it that hasn't run since.
+        block(libc::SIGUSR2);
+        let output = shell.wait_with_output().expect("its output");
         assert!(passing.end(), "the handler took a signal that was ignored before");
         if cfg!(target_os = "linux") {
             let text = String::from_utf8_lossy(&output.stdout);

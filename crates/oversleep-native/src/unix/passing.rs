@@ -182,8 +182,20 @@ impl Passing {
         }
     }
 
-    /// The program was waited for: whether any signal was passed on to it.
+    /// The program was waited for: whether any signal was passed on to it. A signal to the process may still wait for a
+    /// thread that the system woke for it: this one takes it, and sends it to nobody.
     pub fn end(self) -> bool {
+        PROGRAM.store(0, Ordering::SeqCst);
+        let mut mask = self.mask;
+        // SAFETY: takes numbers, and a set that is valid. One signal at least is delivered before the last call returns, and
+        // Linux delivers all; it looks for them only if the mask changes.
+        unsafe {
+            self.former.iter().for_each(|(signal, _)| _ = libc::sigaddset(&raw mut mask, *signal));
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
+            self.former.iter().for_each(|(signal, _)| _ = libc::sigdelset(&raw mut mask, *signal));
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
+        }
+        Passing::wait_for_handlers();
         PASSED.load(Ordering::SeqCst)
     }
 
