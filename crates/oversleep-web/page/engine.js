@@ -29,7 +29,7 @@ function unpacked(letters) {
       add(125 + Math.floor((letter - 0x80) / 138));
     }
   }
-  return unlzma(packed.subarray(at));
+  return together(unlzma(packed.subarray(at)));
 }
 
 function joined(pieces) {

@@ -6,11 +6,13 @@
 //! WebAssembly can't switch stacks, so `cargo xtask page` rewrites the module with Binaryen's Asyncify: to suspend a
 //! carrier, its functions unwind to where it was resumed, and are re-entered later. `carriers/asyncify.rs` keeps their
 //! locals and their part of the stack. Functions that never run while a modelled thread switches (those that read,
-//! explain or write) are left out, which halves the added size. The page is packed with LZMA and written in letters of
-//! UTF-8, because a server may declare it as that. `crates/oversleep-cli/oversleep.html` is the built page; `cargo xtask
-//! page --check` rebuilds and compares it, and `cargo prove page --all` checks the answers of all modelled machines and
-//! every form of question against the command in Node, and drives the page in Chromium and Firefox. The code that models run
-//! in is optimised for speed, the rest for size.
+//! explain or write) are left out, which halves the added size. The page is packed with LZMA, its code in streams
+//! (streams.rs), and written in letters of UTF-8, because a server may declare it as that.
+//! `crates/oversleep-cli/oversleep.html` is the built page; `cargo xtask page --check` rebuilds and compares it, and `cargo
+//! prove page --all` checks the answers of all modelled machines and every form of question against the command in Node, and
+//! drives the page in Chromium and Firefox. The code that models run in is optimised for speed, the rest for size.
+
+mod streams;
 
 use std::fs;
 use std::io::Write;
@@ -121,8 +123,9 @@ fn engine(root: &Path, programs: &Path) -> Result<Vec<u8>, String> {
     let last = ["--reorder-functions-by-name", "--strip-debug", "--strip-producers", "--merge-similar-functions"];
     wasm_opt(&stopping, &bare, &[&last[..], &["-Oz", "--converge"]].concat())?;
     let module = fs::read(&bare).map_err(|error| format!("{}: {error}", bare.display()))?;
+    let module = streams::split(&module)?;
     let length = Some(module.len() as u64);
-    // A byte of a module says more about the next than its position does: 0.8 % shorter than the preset.
+    // A byte says more about the next than its position does: 0.8 % shorter than the preset.
     let options = LzmaOptions { lc: 4, lp: 0, pb: 0, nice_len: 273, ..LzmaOptions::with_preset(9) };
     let packed = LzmaWriter::new_use_header(Vec::new(), &options, length)
         .and_then(|mut writer| writer.write_all(&module).and_then(|()| writer.finish()))
@@ -202,7 +205,7 @@ fn page(root: &Path, programs: &Path, engine: &[u8]) -> Result<String, String> {
     let script = SCRIPT.iter().map(|name| part(&format!("script/{name}.js"))).collect::<Result<Vec<_>, _>>()?;
     let parts = [
         ("/*style*/", tight(&part("page.css")?)),
-        ("/*engine-code*/", short(root, programs, "engine.js", &(part("lzma.js")? + &part("engine.js")?))?),
+        ("/*engine-code*/", short(root, programs, "engine.js", &(part("lzma.js")? + &part("streams.js")? + &part("engine.js")?))?),
         ("/*worker*/", short(root, programs, "worker.js", &part("worker.js")?)?),
         ("/*script*/", short(root, programs, "script.js", &script.join("\n"))?),
         ("/*engine*/", letters(engine)),
