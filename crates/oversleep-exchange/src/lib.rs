@@ -63,6 +63,7 @@ pub const FORMATS: &[&Format] = &[
     &no_result::PERF_SCHED_LATENCY,
     &no_result::PERF_SCHED_TIMEHIST,
     &no_result::ETL,
+    &no_result::CHROME_JSON,
     &no_result::OSNOISE_TOP,
     &no_result::PROGRAM,
 ];

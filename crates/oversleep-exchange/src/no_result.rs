@@ -31,6 +31,23 @@ pub const PERF_SCHED_TIMEHIST: Format = format(
     |_, _| of_perf("it has the time that each task waited for a CPU, and not what it slept for"),
 );
 
+pub const CHROME_JSON: Format = format(
+    "a trace of Chrome in JSON",
+    |text| {
+        let begin = text.all().trim_start();
+        let is_trace = |key: &str| begin.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with(key));
+        is_trace("\"traceEvents\"")
+            || begin.starts_with('[') && ["\"ph\":", "\"ts\":"].iter().all(|key| begin.contains(key))
+    },
+    |_, _| {
+        Err(Fault::NoResult(
+            "it has what a program says of itself, and no switches of threads; `oversleep why --how-to-record android` (or \
+             linux, windows) prints what records these"
+                .to_owned(),
+        ))
+    },
+);
+
 pub const OSNOISE_TOP: Format = format(
     "rtla osnoise top text",
     |text| text.lines().take(3).any(|(_, line)| line == "Operating System Noise"),

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use oversleep_record::file::FileError;
 use oversleep_record::{ResultFile, Series};
-use oversleep_recordings::gzip;
+use oversleep_recordings::packed;
 use oversleep_why::recording::Reader;
 use oversleep_why::session;
 
@@ -32,10 +32,9 @@ pub enum ReadError {
 pub fn read(source: &mut dyn Read, reduce: fn(&mut Series)) -> Result<ResultFile, ReadError> {
     let mut bytes = Vec::new();
     (&mut *source).take(HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(FileError::Unreadable)?;
-    if gzip::is_packed(&bytes) {
+    if packed::is_packed(&bytes) {
         source.read_to_end(&mut bytes).map_err(FileError::Unreadable)?;
-        // One that can't be unpacked is refused as it is.
-        bytes = gzip::unpack(&bytes).unwrap_or(bytes);
+        bytes = packed::unpack(&bytes).map_err(|why| ReadError::Recording(why.to_owned()))?;
     }
     if Reader::knows(&bytes) {
         source.read_to_end(&mut bytes).map_err(FileError::Unreadable)?;

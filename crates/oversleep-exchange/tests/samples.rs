@@ -54,6 +54,7 @@ fn each_sample_is_known_as_one_format() {
         ("perf-sched-latency.txt", "perf sched latency text"),
         ("perf-sched-timehist.txt", "perf sched timehist text"),
         ("rtla-osnoise-top.txt", "rtla osnoise top text"),
+        ("chrome-trace.json", "a trace of Chrome in JSON"),
     ] {
         assert_eq!(recognise(&bytes(name)).unwrap().map(|format| format.name), Some(format), "{name}");
         if let Some(imported) = of(&bytes(name)).ok().and_then(|file| file.imported) {

@@ -6,13 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod cursor;
-pub mod gzip;
 pub mod how_to;
 mod linux;
 mod order;
+pub mod packed;
 mod source;
 mod windows;
-mod zstd;
 
 use std::io;
 

@@ -80,6 +80,10 @@ impl<R: Read> Guard<R> {
         let encoding = match first {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..] => Some("UTF-16"),
             [0x1f, 0x8b, ..] => Some("gzip"),
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => Some("xz"),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd"),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("bzip2"),
+            [b'P', b'K', 3, 4, ..] => Some("ZIP"),
             _ => None,
         };
         if let Some(encoding) = encoding {

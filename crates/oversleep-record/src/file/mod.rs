@@ -247,6 +247,10 @@ pub enum FileError {
 fn other_encoding(encoding: &str) -> &'static str {
     match encoding {
         "gzip" => "unpack it with `gzip -d`",
+        "xz" => "unpack it with `xz -d`",
+        "zstd" => "unpack it with `zstd -d`",
+        "bzip2" => "unpack it with `bzip2 -d`",
+        "ZIP" => "unpack it with `unzip`",
         _ => "let oversleep write the file with --json=FILE, because `>` in PowerShell writes UTF-16",
     }
 }

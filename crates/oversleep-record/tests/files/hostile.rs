@@ -98,7 +98,13 @@ fn text_of_another_encoding_is_named_and_a_byte_order_mark_is_no_fault() {
         let error = ResultFile::read(&text).unwrap_err().to_string();
         assert!(error.starts_with("it is UTF-16, and a result file is UTF-8 text; let oversleep write"), "{error}");
     }
-    assert!(ResultFile::read(b"\x1f\x8b\x08\x00").unwrap_err().to_string().contains("gzip -d"));
+    let unpack =
+        |bytes: &[u8], with: &str| assert!(ResultFile::read(bytes).unwrap_err().to_string().contains(with), "{with}");
+    unpack(b"\x1f\x8b\x08\x00", "gzip -d");
+    unpack(b"\xfd7zXZ\0\0\x04", "xz -d");
+    unpack(b"\x28\xb5\x2f\xfd\x04\x58", "zstd -d");
+    unpack(b"BZh91AY&SY", "bzip2 -d");
+    unpack(b"PK\x03\x04\x14\0", "unzip");
     for nothing in [&b""[..], b"\xef\xbb\xbf"] {
         assert!(matches!(ResultFile::read(nothing), Err(FileError::Empty)));
     }

@@ -66,7 +66,7 @@ impl Layout {
                 *fields.get_mut(field)? = Field { at, size, is_signed, kind };
             }
         }
-        let is_whole = fields[..entry.fields.len()].iter().all(|field| field.size != 0);
+        let is_whole = (0..entry.fields.len()).all(|field| fields[field].size != 0 || !entry.needs(field));
         is_whole.then_some(Layout { id, place, entry, fields })
     }
 }
@@ -249,6 +249,11 @@ impl Described {
             return Vec::new();
         }
         self.symbols.split(|&byte| byte == b'\n').filter_map(named).collect()
+    }
+
+    /// Whether a tracepoint of that name was described.
+    pub fn has(&self, name: &str) -> bool {
+        self.layouts.iter().any(|layout| layout.entry.name == name)
     }
 
     /// The layout of that number.

@@ -69,6 +69,16 @@ pub trait Stream {
     /// Whether the file ends early, or is damaged from some place on.
     fn is_truncated(&self) -> bool;
 
+    /// Whether it may have events of this tracepoint, as far as it says which it has.
+    fn may_have(&self, _tracepoint: &str) -> bool {
+        true
+    }
+
+    /// Why nothing can be told from what was read.
+    fn why_unread(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The names of those functions, as far as the file has them.
     fn functions(&self, _wanted: &[u64]) -> Vec<(u64, String)> {
         Vec::new()
@@ -83,8 +93,12 @@ type Open = for<'a> fn(&'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault>;
 
 /// Opens a file of points, and reads it once.
 fn opened<'a>(source: &'a dyn Source, way: &str, open: Open) -> Result<Opened<'a>, Fault> {
-    let facts = Facts::of(&mut *open(source)?)?;
-    if !facts.can.has("sched_switch") && facts.is_truncated {
+    let mut stream = open(source)?;
+    let facts = Facts::of(&mut *stream)?;
+    if let Some(why) = stream.why_unread() {
+        return Err(Fault::Unread(why.to_owned()));
+    }
+    if !facts.can.has("sched_switch") && facts.is_truncated && stream.may_have("sched_switch") {
         return Err(Fault::CutBefore("its first sched:sched_switch event, or before what describes its events"));
     }
     if !facts.can.has("sched_switch") {
@@ -93,6 +107,7 @@ fn opened<'a>(source: &'a dyn Source, way: &str, open: Open) -> Result<Opened<'a
              --how-to-record {way}` prints what records them"
         )));
     }
+    drop(stream);
     let arch = facts.head.arch.unwrap_or(Arch::Unknown);
     let mut meta = Meta::of(arch);
     meta.by = By::Recorder;

@@ -58,7 +58,7 @@ pub enum What {
         child: u32,
         name: Name,
     },
-    /// A thread has another name; or its process has, which executes another program.
+    /// A thread has another name, that of its event if `tid` is 0; or its process has, which executes another program.
     Renamed {
         tid: u32,
         name: Name,
@@ -181,6 +181,11 @@ impl Entry {
     /// As recorders are told it: `sched:sched_switch`.
     pub fn full_name(&self) -> String {
         format!("{}:{}", self.system, self.name)
+    }
+
+    /// Whether the records of every kernel have a field. Some leave out which thread has another name.
+    pub fn needs(&self, field: usize) -> bool {
+        (self.name, self.fields[field]) != ("task_rename", "pid")
     }
 }
 

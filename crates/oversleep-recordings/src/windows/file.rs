@@ -5,7 +5,7 @@ use oversleep_record::Nanos;
 use super::xpress;
 use crate::cursor::Bytes;
 use crate::source::Source;
-use crate::{CPUS_MAX, Fault, zstd};
+use crate::{CPUS_MAX, Fault, packed};
 
 /// The head of a buffer, before its records.
 pub const HEAD: usize = 72;
@@ -103,7 +103,7 @@ impl<'a> Buffers<'a> {
         let read = self.source.read_at(from, &mut self.packed)?;
         self.packed.truncate(read);
         if buffer.flags & COMPRESSED != 0 {
-            let is_possible = buffer.used <= self.packed.len().saturating_mul(zstd::RATIO_MAX).max(1 << 16);
+            let is_possible = buffer.used <= self.packed.len().saturating_mul(packed::RATIO_MAX).max(1 << 16);
             return Ok(if is_possible { xpress::unpack(&self.packed, buffer.used) } else { None });
         }
         self.is_truncated |= read < stated;

@@ -2,7 +2,7 @@
 //! doesn't grow with the file.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use oversleep_why::etw::{Record, Stamped};
 
@@ -13,8 +13,11 @@ use crate::Fault;
 use crate::order::Plausible;
 use crate::source::Source;
 
-/// The most records of buffers that are open at once.
-const OPEN_MAX: usize = 1 << 21;
+/// How many records of open buffers are no reason to look further. Each CPU has a buffer at any time, of a session of the
+/// kernel's and perhaps of others, and any of them may be full of switches; a file that has many more of one time is no
+/// recording.
+const RECORDS_MAX: usize = 1 << 21;
+const BUFFERS_OF_A_CPU_MAX: usize = 8;
 
 /// See the module.
 pub struct Merged<'a> {
@@ -31,6 +34,11 @@ pub struct Merged<'a> {
     held: Vec<Option<Stamped>>,
     free: Vec<usize>,
     count: usize,
+    cpus: usize,
+}
+
+fn is_too_much(records: usize, buffers: usize, cpus: usize) -> bool {
+    records > RECORDS_MAX && buffers > BUFFERS_OF_A_CPU_MAX * cpus
 }
 
 impl<'a> Merged<'a> {
@@ -48,6 +56,7 @@ impl<'a> Merged<'a> {
             held: Vec::new(),
             free: Vec::new(),
             count: 0,
+            cpus: facts.parts.iter().map(|part| part.buffer.cpu).collect::<BTreeSet<_>>().len(),
         }
     }
 
@@ -86,7 +95,7 @@ impl<'a> Merged<'a> {
             },
         );
         self.count += records.len();
-        if self.count > OPEN_MAX {
+        if is_too_much(self.count, self.open.len() - self.free.len() + 1, self.cpus) {
             return Err(Fault::Damaged("too many of its buffers are of one time".to_owned()));
         }
         records.sort_by_key(|(t, _)| *t);
@@ -125,5 +134,20 @@ impl<'a> Merged<'a> {
             Needed::ThreadName { process, thread, name } => Record::ThreadName { process, thread, name },
             Needed::Period { .. } | Needed::Clock { .. } | Needed::Compact => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_of_many_cpus_may_have_a_full_buffer_on_each() {
+        // A record of a switch has 48 bytes, and a buffer usually 1 MB.
+        let full = (1 << 20) / 48;
+        for cpus in [8, 96, 128, 1_024] {
+            assert!(!is_too_much(2 * cpus * full, 2 * cpus, cpus), "{cpus}");
+        }
+        assert!(is_too_much(100 * full, 100, 8) && !is_too_much(1_000, 100, 8));
     }
 }

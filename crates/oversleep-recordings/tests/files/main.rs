@@ -5,6 +5,7 @@ mod broken;
 mod lacking;
 mod moves;
 mod others;
+mod perf;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod support;

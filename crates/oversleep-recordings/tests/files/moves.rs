@@ -85,6 +85,7 @@ fn a_task_that_executes_another_program_is_two() {
         "sched_process_exec: filename=/usr/lib/rust/bin/rustc pid=30 old_pid=30",
         "task_rename: pid=30 \
                    oldcomm=other newcomm=rustc oom_score_adj=0",
+        "task_rename: oldcomm=other newcomm=rustc oom_score_adj=0",
     ] {
         let line = format!("           rustc-30      (     30) [001] .....  1.003000: {event}");
         let mut with = lines.clone();

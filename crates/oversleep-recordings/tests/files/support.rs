@@ -108,7 +108,7 @@ fn u64_at(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
 }
 
-fn record(kind: u32, body: &[u8]) -> Vec<u8> {
+pub fn record(kind: u32, body: &[u8]) -> Vec<u8> {
     let mut record = kind.to_le_bytes().to_vec();
     record.extend_from_slice(&[0, 0]);
     record.extend_from_slice(&((8 + body.len()) as u16).to_le_bytes());
@@ -116,8 +116,26 @@ fn record(kind: u32, body: &[u8]) -> Vec<u8> {
     record
 }
 
+/// One of simpleperf's, whose size has two halves.
+pub fn long_record(kind: u32, body: &[u8]) -> Vec<u8> {
+    let size = 8 + body.len();
+    let halves = [(size >> 16) as u16, size as u16].map(u16::to_le_bytes).concat();
+    [&kind.to_le_bytes()[..], &halves, body].concat()
+}
+
 /// A perf.data as a stream: its attributes and descriptions are records.
 pub fn piped(bytes: &[u8]) -> Vec<u8> {
+    piped_with(bytes, |tracing| {
+        let padded = tracing.len().next_multiple_of(8);
+        let mut all = record(66, &(tracing.len() as u32).to_le_bytes());
+        all.extend_from_slice(tracing);
+        all.resize(12 + padded, 0);
+        all
+    })
+}
+
+/// The same with such a record of what describes the events.
+pub fn piped_with(bytes: &[u8], described: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut stream = b"PERFILE2".to_vec();
     stream.extend_from_slice(&16u64.to_le_bytes());
     let (size, at, all) = (u64_at(bytes, 16), u64_at(bytes, 24), u64_at(bytes, 32));
@@ -129,9 +147,7 @@ pub fn piped(bytes: &[u8]) -> Vec<u8> {
     let (data, length) = (u64_at(bytes, 40), u64_at(bytes, 48));
     let table = data + length;
     let (place, tracing) = (u64_at(bytes, table), u64_at(bytes, table + 8));
-    stream.extend(record(66, &(tracing as u32).to_le_bytes()));
-    stream.extend_from_slice(&bytes[place..place + tracing]);
-    stream.resize(stream.len().next_multiple_of(8) + (8 - tracing % 8) % 8 - (8 - stream.len() % 8) % 8, 0);
+    stream.extend(described(&bytes[place..place + tracing]));
     stream.extend_from_slice(&bytes[data..data + length]);
     stream
 }
@@ -148,6 +164,12 @@ pub fn zipped(bytes: &[u8]) -> Vec<u8> {
         packed.extend(record(81, &body));
     }
     with_records(bytes, &packed)
+}
+
+/// A perf.data with more records, before its own or behind them.
+pub fn with_more(bytes: &[u8], before: &[u8], behind: &[u8]) -> Vec<u8> {
+    let (data, length) = (u64_at(bytes, 40), u64_at(bytes, 48));
+    with_records(bytes, &[before, &bytes[data..data + length], behind].concat())
 }
 
 /// A perf.data with other records.
@@ -169,7 +191,7 @@ fn with_records(bytes: &[u8], records: &[u8]) -> Vec<u8> {
 /// A perf.data that names a process a tenth of a second before its first event.
 pub fn named_before(bytes: &[u8]) -> Vec<u8> {
     const COMM: u32 = 3;
-    let (data, length) = (u64_at(bytes, 40), u64_at(bytes, 48));
+    let data = u64_at(bytes, 40);
     let mut first = data;
     while bytes[first] != 9 {
         first += usize::from(u16::from_le_bytes([bytes[first + 6], bytes[first + 7]]));
@@ -179,7 +201,7 @@ pub fn named_before(bytes: &[u8]) -> Vec<u8> {
     let task = [77_u32, 77].map(u32::to_le_bytes).concat();
     let trailer = [&sample[16..24], &t.to_le_bytes(), &sample[32..40], &sample[8..16]].concat();
     let named = record(COMM, &[&task[..], b"early\0\0\0", &trailer].concat());
-    with_records(bytes, &[&named, &bytes[data..data + length]].concat())
+    with_more(bytes, &named, &[])
 }
 
 /// A perf.data with its first records only.

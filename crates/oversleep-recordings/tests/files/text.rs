@@ -130,8 +130,39 @@ fn text_without_switches_says_so() {
 
 #[test]
 fn other_text_is_no_recording() {
-    for text in ["# tracer: timerlat\n#\n", "# a comment\n", "a,b\n1,2\n", "task-1 [000] 12: sched_switch: x\n", "\n"] {
+    for text in ["# tracer: timerlat\n#\n", "# a comment\n", "a,b\n1,2\n", "task-1 [000] 12: sched_switched: x\n", "\n"]
+    {
         assert!(recognise(text.as_bytes()).is_none(), "{text}");
     }
     assert!(recognise(b"task 4 12 [001] 5.000001:  sched:sched_switch: \n").is_some());
+}
+
+/// Their times aren't those of a clock in seconds, so nothing is told from them.
+#[test]
+fn text_whose_times_are_others_is_refused_with_what_writes_it_again() {
+    let says = |text: &str| recognise(text.as_bytes()).unwrap().open(&text.as_bytes()).unwrap_err().to_string();
+    // As `latency-format` has them: `<idle>-0  1d.h1.  12us : EVENT`.
+    let latency = |line: &str| match (line.split_once('('), line.split_once("] ")) {
+        (Some((task, _)), Some((_, rest))) => {
+            let (flags, event) = (&rest[..5], rest.split_once(": ").map_or("", |(_, event)| event));
+            format!("{task} 1{flags}   12us+: {event}\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    let text: String = str::from_utf8(TRACEFS).unwrap().lines().map(latency).collect();
+    for text in [&*text, text.strip_prefix("# tracer: nop").unwrap()] {
+        assert!(says(text).contains("latency-format") && says(text).contains("trace-cmd report"), "{}", says(text));
+    }
+    // perf's differences between lines.
+    let mut last = 0.0;
+    let difference = |line: &str| {
+        let (task, rest) = line.split_once("] ").unwrap();
+        let (t, rest) = rest.trim_start().split_once(": ").unwrap();
+        let t: f64 = t.parse().unwrap();
+        let difference = if last == 0.0 { 0.0 } else { t - last };
+        last = t;
+        format!("{task}] {difference:15.9}: {rest}\n")
+    };
+    let text: String = str::from_utf8(PERF_SCRIPT).unwrap().lines().map(difference).collect();
+    assert!(says(&text).contains("--deltatime"), "{}", says(&text));
 }

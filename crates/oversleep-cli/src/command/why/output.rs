@@ -12,7 +12,7 @@ use oversleep_record::assertion::{Judged, Verdict};
 use oversleep_record::observed::Losses;
 use oversleep_record::words::counted;
 use oversleep_record::{ResultFile, Series};
-use oversleep_recordings::{SeekSource, Source, gzip};
+use oversleep_recordings::{SeekSource, Source, packed};
 use oversleep_request::assertions;
 use oversleep_why::calls::Arch;
 use oversleep_why::names::Names;
@@ -125,10 +125,9 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
     let mut bytes = Vec::new();
     (&mut source).take(exchange::HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(unreadable)?;
     let unusable = |error: String| Failure::failed(format!("can't use '{}': {error}", path.display()));
-    if gzip::is_packed(&bytes) {
+    if packed::is_packed(&bytes) {
         source.read_to_end(&mut bytes).map_err(unreadable)?;
-        let damaged = || unusable("it is compressed by gzip, and is cut off or damaged; `gzip -t` tells".to_owned());
-        bytes = gzip::unpack(&bytes).ok_or_else(damaged)?;
+        bytes = packed::unpack(&bytes).map_err(|why| unusable(why.to_owned()))?;
         // What was in it is read from memory.
         (file, source) = (None, Box::new(std::io::empty()));
     }

@@ -217,6 +217,7 @@ impl Converter {
             What::Wakeup { task, cpu } => self.on_wakeup(point, task, cpu),
             What::Fork { child, name } => self.thread(child).name = name,
             What::Renamed { tid, name, is_program } => {
+                let tid = if tid == 0 { point.tid } else { tid };
                 self.end_turn_of(point, tid);
                 let thread = self.thread(tid);
                 thread.name = name;

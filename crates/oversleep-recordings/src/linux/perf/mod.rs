@@ -16,16 +16,17 @@ use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::{Bytes, Cursor};
 use crate::order::Order;
 use crate::source::Source;
-use crate::{Fault, Format, zstd};
+use crate::{Fault, Format, packed};
 
 pub const FORMAT: Format = Format {
     name: "perf.data",
     way: "linux",
-    knows: |head| head.starts_with(MAGIC),
+    knows: |head| MAGICS.iter().any(|magic| head.starts_with(&magic[..])),
     open: |source, way| super::opened(source, way, open),
 };
 
-const MAGIC: &[u8] = b"PERFILE2";
+/// Of today, the same of a big-endian machine, and of perf before Linux 3.4.
+const MAGICS: [&[u8; 8]; 3] = [b"PERFILE2", b"2ELIFREP", b"PERFFILE"];
 /// The size of the head of a stream; that of a file is longer.
 const PIPE_HEAD: u64 = 16;
 /// The most that is read of a section of the head.
@@ -43,6 +44,9 @@ const AUXTRACE: u32 = 71;
 const HEADER_FEATURE: u32 = 80;
 const COMPRESSED: u32 = 81;
 const COMPRESSED2: u32 = 83;
+/// From here on they are simpleperf's, Android's own perf, which may have more than 64 KB.
+const SIMPLEPERF: u32 = 32_768;
+const SIMPLEPERF_TRACING_DATA: u32 = SIMPLEPERF + 9;
 
 /// Parts of the head, by their bits.
 const F_TRACING_DATA: u32 = 1;
@@ -73,6 +77,10 @@ struct Perf<'a> {
     /// Nothing is held any more.
     is_told: bool,
     is_broken: bool,
+    /// What describes the events was read whole.
+    is_described: bool,
+    /// Losses that have a place, and those that were counted at the end, which may be the same ones.
+    lost: [u64; 2],
 }
 
 /// A compressed stream that never ends, and what came out of it so far.
@@ -115,6 +123,8 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
         is_over: false,
         is_told: false,
         is_broken: false,
+        is_described: false,
+        lost: [0; 2],
     };
     if size != PIPE_HEAD {
         file.sections(&mut cursor)?;
@@ -195,7 +205,8 @@ impl Perf<'_> {
             (!is_big).then_some(())?;
             self.described.all(&mut bytes, *version > *b"0.5".as_slice())
         };
-        self.is_broken |= read().is_none();
+        self.is_described = read().is_some();
+        self.is_broken |= !self.is_described;
         self.head.names.append(&mut self.described.names);
     }
 
@@ -211,8 +222,7 @@ impl Perf<'_> {
     fn next_record_in(&mut self, record: &mut Vec<u8>) -> Result<bool, Fault> {
         if let Some(packed) = &mut self.packed {
             let rest = packed.output.get(packed.used..).unwrap_or_default();
-            let size = rest.get(6..8).map(|size| usize::from(u16::from_le_bytes([size[0], size[1]])));
-            if let Some(whole) = size.filter(|&size| size >= 8).and_then(|size| rest.get(..size)) {
+            if let Some(whole) = size_of(rest).filter(|&size| size >= 8).and_then(|size| rest.get(..size)) {
                 record.extend_from_slice(whole);
                 packed.used += whole.len();
                 self.take(record);
@@ -222,11 +232,11 @@ impl Perf<'_> {
         if self.cursor.at() >= self.end {
             return Ok(self.last_of_packed());
         }
-        let Some(mut head) = self.cursor.peek(8)?.map(Bytes) else {
+        let Some(head) = self.cursor.peek(8)? else {
             self.is_broken = true;
             return Ok(self.last_of_packed());
         };
-        let (kind, _, size) = (head.u32().unwrap_or(0), head.u16(), usize::from(head.u16().unwrap_or(0)));
+        let (kind, size) = (Bytes(head).u32().unwrap_or(0), size_of(head).unwrap_or(0));
         let Some(whole) = (if size < 8 { None } else { self.cursor.peek(size)? }) else {
             (self.is_broken, self.end) = (true, 0);
             return Ok(self.last_of_packed());
@@ -250,6 +260,7 @@ impl Perf<'_> {
                 }
                 self.cursor.seek(self.cursor.at().saturating_add(padded));
             }
+            SIMPLEPERF_TRACING_DATA => self.tracing_data(record.get(12..).unwrap_or_default()),
             AUXTRACE => {
                 let size = Bytes(&record[8..]).u64().unwrap_or(0);
                 self.cursor.seek(self.cursor.at().saturating_add(size));
@@ -263,7 +274,7 @@ impl Perf<'_> {
     fn unpack(&mut self, data: &[u8]) -> Result<(), Fault> {
         let packed = self.packed.get_or_insert_with(|| {
             let mut decoder = FrameDecoder::new();
-            decoder.set_max_window_size(zstd::WINDOW_MAX);
+            decoder.set_max_window_size(packed::WINDOW_MAX);
             Packed {
                 decoder,
                 input: Vec::new(),
@@ -317,6 +328,13 @@ impl Perf<'_> {
     }
 }
 
+/// The size that a record's head states.
+fn size_of(head: &[u8]) -> Option<usize> {
+    let mut head = Bytes(head);
+    let (kind, misc, size) = (head.u32()?, head.u16()?, head.u16()?);
+    Some(usize::from(size) | if kind >= SIMPLEPERF { usize::from(misc) << 16 } else { 0 })
+}
+
 impl Packed {
     /// Decodes what is there; whether that is possible.
     fn decode(&mut self) -> bool {
@@ -330,7 +348,7 @@ impl Packed {
                     read_in = read_in.saturating_add(read).min(self.input.len());
                     self.output.extend_from_slice(&self.piece[..written]);
                     self.total_out += written as u64;
-                    if self.total_out > (1 << 20) + self.total_in.saturating_mul(zstd::RATIO_MAX as u64) {
+                    if self.total_out > (1 << 20) + self.total_in.saturating_mul(packed::RATIO_MAX as u64) {
                         break false;
                     }
                 }
@@ -355,6 +373,10 @@ impl Stream for Perf<'_> {
         self.is_broken || self.orders.iter().any(Order::has_dropped)
     }
 
+    fn may_have(&self, tracepoint: &str) -> bool {
+        !self.is_described || self.described.has(tracepoint)
+    }
+
     fn next(&mut self) -> Result<Option<Point>, Fault> {
         loop {
             let is_complete = self.waiting.earliest_t().is_some_and(|t| t <= self.complete);
@@ -364,6 +386,7 @@ impl Stream for Perf<'_> {
             if !self.next_record()? {
                 if !std::mem::replace(&mut self.is_told, true) {
                     (0..self.orders.len()).for_each(|cpu| self.with_order(cpu, |order, f| order.flush(f)));
+                    self.end_losses();
                 }
                 break;
             }

@@ -6,13 +6,15 @@ use super::attrs::Attr;
 use super::{CONFIRM, F_TRACING_DATA, FINISHED_ROUND, HEADER_ATTR, HEADER_FEATURE, Perf, attr_of, clock};
 use crate::cursor::Bytes;
 use crate::order::{Order, SLIP_NS};
-use crate::{CPUS_MAX, zstd};
+use crate::{CPUS_MAX, packed};
 
 /// Kinds of records.
 const LOST: u32 = 2;
 const COMM: u32 = 3;
 const SAMPLE: u32 = 9;
 const LOST_SAMPLES: u32 = 13;
+/// What the head of such a record says of samples that a filter of perf's left out.
+const LEFT_OUT: u16 = 1 << 15;
 
 /// What a sample has, by its bits.
 const S_IP: u64 = 1;
@@ -37,15 +39,20 @@ impl Perf<'_> {
                 self.sample(rest);
             }
             FINISHED_ROUND => match &mut self.packed {
-                Some(packed) => packed.rounds.push_back(packed.total_out.saturating_add(zstd::WINDOW_MAX)),
+                Some(packed) => packed.rounds.push_back(packed.total_out.saturating_add(packed::WINDOW_MAX)),
                 None => self.end_round(),
             },
+            // A filter left those out: they aren't lost.
+            LOST_SAMPLES if record.get(4..6).is_some_and(|misc| Bytes(misc).u16() == Some(LEFT_OUT)) => {}
             LOST | LOST_SAMPLES => {
                 let at = if kind == LOST { 8 } else { 0 };
-                let count = rest.get(at..).and_then(|rest| Bytes(rest).u64()).unwrap_or(1);
-                if let Some((t, cpu)) = self.trailer(rest) {
-                    let what = What::Gap { until: t, count: count.max(1) };
-                    self.push(Point { t, cpu, tid: 0, tgid: None, what });
+                let count = rest.get(at..).and_then(|rest| Bytes(rest).u64()).unwrap_or(1).max(1);
+                match self.trailer(rest) {
+                    None | Some((0, _)) => self.lost[1] = self.lost[1].saturating_add(count),
+                    Some((t, cpu)) => {
+                        self.lost[0] = self.lost[0].saturating_add(count);
+                        self.push(Point { t, cpu, tid: 0, tgid: None, what: What::Gap { until: t, count } });
+                    }
                 }
             }
             COMM => {
@@ -74,6 +81,17 @@ impl Perf<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// perf (Linux 6.1 and later) counts at its end what was lost, without a time. The kernel tells of a loss when there is
+    /// room again; what it hasn't told of was lost last.
+    pub(super) fn end_losses(&mut self) {
+        let [told, counted] = std::mem::take(&mut self.lost);
+        let last = self.last.iter().enumerate().max_by_key(|(_, last)| **last);
+        if let (Some((cpu, &until)), Some(count @ 1..)) = (last, counted.checked_sub(told)) {
+            let what = What::Gap { until, count };
+            self.waiting.push(Point { t: until, cpu: cpu as u16, tid: 0, tgid: None, what });
         }
     }
 
@@ -142,9 +160,12 @@ impl Perf<'_> {
     }
 
     fn push(&mut self, point: Point) {
-        // Names that were told of no time come first.
+        // Names that were told of no time come first; nothing else is of that time.
         if point.t == 0 {
-            return self.waiting.push(point);
+            if matches!(point.what, What::Named { .. }) {
+                self.waiting.push(point);
+            }
+            return;
         }
         let cpu = usize::from(point.cpu);
         if self.orders.len() <= cpu {

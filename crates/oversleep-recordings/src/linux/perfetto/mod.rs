@@ -19,7 +19,7 @@ use super::{Head, Stream, printable, stated_arch};
 use crate::cursor::Cursor;
 use crate::order::{Order, SLIP_NS};
 use crate::source::Source;
-use crate::{CPUS_MAX, Fault, Format, zstd};
+use crate::{CPUS_MAX, Fault, Format, packed};
 
 pub const FORMAT: Format =
     Format { name: "a Perfetto trace", way: "android", knows, open: |source, way| super::opened(source, way, open) };
@@ -169,7 +169,7 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
         match packet.field(COMPRESSED) {
             None => file.index(packet, Place::new(at, 0)),
             Some(packed) => {
-                let Some(whole) = inflated(packed.bytes()) else {
+                let Some(whole) = packed::zlib(packed.bytes(), PACKET_MAX) else {
                     file.is_broken = true;
                     break;
                 };
@@ -195,11 +195,6 @@ fn sizes_of(head: &[u8]) -> Option<(usize, usize)> {
     let is_packet = bytes.varint() == Some(10);
     let size = bytes.varint().and_then(|size| usize::try_from(size).ok());
     size.filter(|&size| is_packet && size <= PACKET_MAX).map(|size| (head.len() - bytes.0.len(), size))
-}
-
-fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
-    let most = bytes.len().saturating_mul(zstd::RATIO_MAX).clamp(1 << 16, PACKET_MAX);
-    miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(bytes, most).ok()
 }
 
 impl Perfetto<'_> {
@@ -288,7 +283,7 @@ impl Perfetto<'_> {
         match packet.field(COMPRESSED) {
             None => Ok(packet.field(FTRACE).map(|bundle| bundle.bytes().to_vec())),
             Some(packed) => {
-                let whole = inflated(packed.bytes()).unwrap_or_default();
+                let whole = packed::zlib(packed.bytes(), PACKET_MAX).unwrap_or_default();
                 let bundle = bundle_at(&whole, place.within());
                 if self.unpacked.len() >= UNPACKED_MAX {
                     self.unpacked.pop_front();

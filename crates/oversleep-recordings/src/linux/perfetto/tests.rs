@@ -210,11 +210,17 @@ pub fn trace_of(points: &[Point], how: As, is_compressed: bool, lost: Option<usi
     for some in packets.chunks(3) {
         let plain: Vec<u8> = some.iter().flat_map(|packet| bytes(1, packet)).collect();
         all.extend(match is_compressed {
-            true => bytes(1, &bytes(50, &miniz_oxide::deflate::compress_to_vec_zlib(&plain, 6))),
+            true => bytes(1, &bytes(50, &zlib(&plain))),
             false => plain,
         });
     }
     all
+}
+
+fn zlib(plain: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packed, plain).unwrap();
+    packed.finish().unwrap()
 }
 
 fn points(trace: &[u8]) -> Vec<Point> {

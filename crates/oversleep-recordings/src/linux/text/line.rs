@@ -151,21 +151,23 @@ impl<'a> Values<'a> {
         let mut values = Values { names: entry.fields, values: [None; FIELDS_MAX] };
         if let Some(call) = text.strip_prefix(b"NR ") {
             values.call(call);
-        } else if values.named(text).is_none() {
+        } else if values.named(entry, text).is_none() {
             values.shortened(text)?;
         }
-        values.values[..entry.fields.len()].iter().all(Option::is_some).then_some(values)
+        (0..entry.fields.len()).all(|field| values.has(field) || !entry.needs(field)).then_some(values)
     }
 
-    /// `comm=… pid=…`: all of them; a name may have blanks.
-    fn named(&mut self, text: &'a [u8]) -> Option<()> {
-        for (value, name) in self.values.iter_mut().zip(self.names) {
-            let name = name.as_bytes();
+    /// `comm=… pid=…`: all that are needed; a name may have blanks.
+    fn named(&mut self, entry: &Entry, text: &'a [u8]) -> Option<()> {
+        for (field, value) in self.values.iter_mut().take(self.names.len()).enumerate() {
+            let name = self.names[field].as_bytes();
             let begins = |at: usize| {
                 text[at..].starts_with(name) && text.get(at + name.len()) == Some(&b'=') && is_word(text, at)
             };
-            let at = (0..text.len()).find(|&at| begins(at))? + name.len() + 1;
-            *value = Some(&text[at..]);
+            *value = (0..text.len()).find(|&at| begins(at)).map(|at| &text[at + name.len() + 1..]);
+            if value.is_none() && entry.needs(field) {
+                return None;
+            }
         }
         Some(())
     }

@@ -46,6 +46,18 @@ struct Text<'a> {
     /// Functions of timers by the numbers that stand for their names.
     functions: Map<u64, String>,
     is_cut: bool,
+    /// Lines of the scheduler's that aren't understood.
+    strange: usize,
+    perf: Times,
+}
+
+/// The times of perf's lines, which it prints in order.
+#[derive(Default)]
+struct Times {
+    last: u64,
+    all: usize,
+    /// Those that are before the last one.
+    back: usize,
 }
 
 /// What is known of a CPU.
@@ -80,8 +92,14 @@ fn knows(head: &[u8]) -> bool {
     lines.any(|line| {
         let is_head = line == starts[0]
             || std::mem::replace(&mut is_captured, line == starts[1]) && line.starts_with(b"# captured on");
-        is_head || line.starts_with(SYSTRACE) || Line::of(line).is_some()
+        is_head || line.starts_with(SYSTRACE) || Line::of(line).is_some() || names_switch(line)
     })
+}
+
+/// Whether a line is of a switch, however its time and CPU are written.
+fn names_switch(line: &[u8]) -> bool {
+    const ENDS: [&[u8]; 2] = [b" sched_switch: ", b"sched:sched_switch: "];
+    ENDS.iter().any(|name| line.windows(name.len()).any(|window| window == *name))
 }
 
 /// A line without what editors and systems add to it, and without the escape of systrace's first pages.
@@ -103,6 +121,8 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
         tasks: Map::default(),
         functions: Map::default(),
         is_cut: false,
+        strange: 0,
+        perf: Times::default(),
     }))
 }
 
@@ -153,7 +173,15 @@ impl Text<'_> {
     }
 
     fn read_event(&mut self) -> Option<()> {
-        let line = Line::of(&self.line)?;
+        let Some(line) = Line::of(&self.line) else {
+            self.strange += usize::from(names_switch(&self.line));
+            return None;
+        };
+        if line.writer == Writer::Perf {
+            self.perf.all += 1;
+            self.perf.back += usize::from(line.t < self.perf.last);
+            self.perf.last = line.t;
+        }
         let (tid, tgid, t, cpu) = (line.tid, line.tgid, line.t, line.cpu);
         if self.head.recorder.is_empty() {
             self.head.recorder = match line.writer {
@@ -241,6 +269,21 @@ impl Stream for Text<'_> {
 
     fn is_truncated(&self) -> bool {
         self.is_cut || self.cpus.values().any(|of| of.order.has_dropped())
+    }
+
+    fn why_unread(&self) -> Option<&'static str> {
+        let Times { all, back, .. } = self.perf;
+        match () {
+            () if !self.counts.set().has("sched_switch") && self.strange != 0 => Some(
+                "its lines have no CPU in brackets or no time in seconds. Write it again: `trace-cmd report` without -l, `perf \
+                 script --ns` with `cpu` and `time` among its fields, in tracefs `echo 0 > options/latency-format` and `echo \
+                 mono > trace_clock`",
+            ),
+            () if back > all / 4 => Some(
+                "the times of its lines go back, as those of `--deltatime` do. Write it again: `perf script --ns` without that",
+            ),
+            () => None,
+        }
     }
 
     fn functions(&self, wanted: &[u64]) -> Vec<(u64, String)> {

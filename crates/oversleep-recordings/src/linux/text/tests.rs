@@ -45,6 +45,9 @@ fn numbers_have_the_base_of_their_field() {
         Some(What::Wakeup { task: task("a b", 7, 98), cpu: 3 })
     );
     assert_eq!(call("sched_switch: prev_comm=a"), None);
+    let renamed = |tid| Some(What::Renamed { tid, name: name(b"b c"), is_program: false });
+    assert_eq!(call("task_rename: pid=7 oldcomm=a newcomm=b c oom_score_adj=0"), renamed(7));
+    assert_eq!(call("task_rename: oldcomm=a newcomm=b c oom_score_adj=0"), renamed(0));
     assert_eq!(what("a 1 [001] 5.000001: other:sys_exit: NR 1 = 0"), None);
 }
 

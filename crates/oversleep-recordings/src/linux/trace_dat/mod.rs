@@ -1,4 +1,4 @@
-//! trace.dat, which `trace-cmd record` writes: versions 6 and 7, plain or compressed by zstd.
+//! trace.dat, which `trace-cmd record` writes: versions 6 and 7, plain or compressed by zstd or zlib.
 
 mod cut;
 mod pages;
@@ -188,7 +188,7 @@ impl<'a> TraceDat<'a> {
     fn version_7(&mut self, source: &'a dyn Source, size: u64, mut bytes: Bytes<'_>) -> Result<(), Fault> {
         let compression = bytes.text().ok_or(Fault::CutOff)?.to_owned();
         bytes.text().ok_or(Fault::CutOff)?;
-        if ![&b"zstd"[..], b"none", b""].contains(&&compression[..]) {
+        if ![&b"zstd"[..], b"zlib", b"none", b""].contains(&&compression[..]) {
             let name = printable(&compression[..compression.len().min(16)]);
             return Err(Fault::Unread(format!("it is compressed by `{name}`")));
         }

@@ -3,7 +3,7 @@
 use super::HEAD_MAX;
 use crate::cursor::{Bytes, Cursor};
 use crate::source::Source;
-use crate::{Fault, zstd};
+use crate::{Fault, packed as pieces};
 
 /// A compressed piece: its two sizes and itself. `None` if it is damaged.
 pub fn chunk(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>, Fault> {
@@ -12,7 +12,7 @@ pub fn chunk(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>, Fault> {
     cursor.pass(8);
     let packed = packed as usize;
     let Some(bytes) = (if packed <= HEAD_MAX { cursor.peek(packed)? } else { None }) else { return Ok(None) };
-    let whole = zstd::whole(bytes, (whole as usize).min(HEAD_MAX));
+    let whole = pieces::piece(bytes, (whole as usize).min(HEAD_MAX));
     cursor.pass(packed);
     Ok(whole)
 }
