@@ -7,7 +7,7 @@ use super::evidence;
 use super::nature::{Nature, RATE};
 use super::processor::Idle::{Acpi, Table, Tree, Unknown};
 use super::processor::Reads::{Generic, Tsc};
-use super::processor::{PROCESSOR, Processor};
+use super::processor::{PROCESSOR, Processor, TREES};
 use super::sources::{ASSUMED, Source};
 use super::value::{Stated, Value};
 use crate::sim::Spread;
@@ -39,8 +39,9 @@ const MEMORY: f64 = 10.0;
 const TO_NANOSECONDS: f64 = 40.0;
 const TO_TIMEVAL: f64 = 80.0;
 
-/// The source of idle states and frequencies of chips.
-const TREES: &str = "linux-arm64-dts";
+/// How often the counter of an Arm processor counts in a second; and what is said where only its core was named.
+const COUNTER: &str = "frequencies.cntvct";
+const OTHER_CHIP: &str = "chips with that core have counters of 8 MHz to 1 GHz; this machine's own is kept";
 
 /// What is said of a clock rate that nobody stated for this machine.
 const USUAL: &str = "the usual clock rate of a busy core";
@@ -71,15 +72,18 @@ impl Processor {
                     }
                 }
             }
-            Generic { kind, hz, .. } => {
+            Generic { kind, counter, .. } => {
                 // A guest's timers are delivered by its host.
                 let is_decided = |path: &str| machine.is_bare() || !path.starts_with("wake.");
                 let of_kind = evidence::figures_at_rate(kind, without, mhz as f64)?;
                 figures.extend(of_kind.into_iter().filter(|(path, _)| is_decided(path)));
-                if hz > 0 {
-                    let (id, says) =
-                        if self.is_apple() { ("apple-timebase", "the counter") } else { (TREES, "clock-frequency") };
-                    figures.push(self.figure("frequencies.cntvct", Value::Integer(hz), id, says)?);
+                let kept = machine.stated.get(COUNTER).and_then(|stated| stated.value.as_integer());
+                match (counter, kept) {
+                    (Some((hz, id)), _) => figures.push(self.figure(COUNTER, Value::Integer(hz), id, "the counter")?),
+                    (None, Some(hz)) if machine.word(PROCESSOR) != self.name => {
+                        figures.push(self.figure(COUNTER, Value::Integer(hz), ASSUMED, OTHER_CHIP)?);
+                    }
+                    (None, _) => {}
                 }
             }
         }

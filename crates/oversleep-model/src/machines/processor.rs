@@ -20,21 +20,39 @@ pub(super) enum Reads {
     /// kernel's pages out of a program's reach on it (Meltdown).
     Tsc { rdtsc: f64, lfence: f64, isolates: bool },
     /// Arm, which publishes no cycles of a read: its architecture; the kind of machines with that core, whose reads and
-    /// wake-ups are numbers of its cycles; and the counter's frequency in Hz, zero where boards differ.
-    Generic { arch: &'static str, kind: &'static str, hz: i64 },
+    /// wake-ups are numbers of its cycles; and the counter's frequency in Hz with its source, if the chip is known: those
+    /// with one core differ by up to fifty times.
+    Generic { arch: &'static str, kind: &'static str, counter: Option<(i64, &'static str)> },
 }
 
 const fn x86(rdtsc: f64, lfence: f64, isolates: bool) -> Reads {
     Tsc { rdtsc, lfence, isolates }
 }
 
-const fn arm(kind: &'static str, hz: i64) -> Reads {
-    Generic { arch: "aarch64", kind, hz }
+const fn arm(kind: &'static str) -> Reads {
+    Generic { arch: "aarch64", kind, counter: None }
 }
 
 const fn arm_32(kind: &'static str) -> Reads {
-    Generic { arch: "arm", kind, hz: 0 }
+    Generic { arch: "arm", kind, counter: None }
 }
+
+/// A chip, by its core, with the frequency of its counter and the source of that.
+const fn chip(kind: &'static str, hz: i64, source_id: &'static str) -> Reads {
+    Generic { arch: "aarch64", kind, counter: Some((hz, source_id)) }
+}
+
+/// The source of idle states and frequencies of chips.
+pub(super) const TREES: &str = "linux-arm64-dts";
+
+const TIMEBASE: &str = "apple-timebase";
+const PI: &str = "raspberry-pi-processors";
+
+/// The kinds of machines with these cores.
+const A53: &str = "arm-cortex-a53";
+const A72: &str = "arm-cortex-a72";
+const A76: &str = "arm-cortex-a76";
+const A78: &str = "arm-cortex-a78";
 
 /// The kind of machines with a processor of Apple's, whose reads are known on macOS.
 const APPLE: &str = "apple-silicon";
@@ -63,7 +81,7 @@ macro_rules! processors {
 }
 
 /// All of them, the oldest of each maker first; chips of a core after the cores.
-pub(super) const PROCESSORS: [Processor; 59] = processors! {
+pub(super) const PROCESSORS: [Processor; 70] = processors! {
     "core-2" "Intel Core 2 of 65 nm": 2_400, x86(64.0, 8.0, true), Unknown;
     "penryn" "Intel Core 2 of 45 nm": 2_800, x86(32.0, 8.0, true), Unknown;
     "nehalem" "Intel Nehalem, Westmere": 3_000, x86(24.0, 9.0, true), Table(&[(80, 20), (800, 200)]);
@@ -103,26 +121,37 @@ pub(super) const PROCESSORS: [Processor; 59] = processors! {
     "cortex-a8" "Arm Cortex-A8": 1_000, arm_32("arm-32-cortex-a8"), Unknown;
     "cortex-a9" "Arm Cortex-A9": 925, arm_32("arm-32-cortex-a9"), Unknown;
     "cortex-a15" "Arm Cortex-A15": 1_500, arm_32("arm-32-cortex-a15"), Unknown;
-    "cortex-a53" "Arm Cortex-A53": 1_400, arm("arm-cortex-a53", 0), Unknown;
-    "cortex-a55" "Arm Cortex-A55, by the Cortex-A53": 1_800, arm("arm-cortex-a53", 0), Unknown;
-    "cortex-a57" "Arm Cortex-A57, by the Cortex-A72": 1_430, arm("arm-cortex-a72", 0), Unknown;
-    "cortex-a72" "Arm Cortex-A72": 1_500, arm("arm-cortex-a72", 0), Unknown;
-    "cortex-a73" "Arm Cortex-A73, by the Cortex-A72": 2_200, arm("arm-cortex-a72", 0), Unknown;
-    "cortex-a76" "Arm Cortex-A76": 2_400, arm("arm-cortex-a76", 0), Unknown;
-    "cortex-a78" "Arm Cortex-A78": 2_200, arm("arm-cortex-a78", 0), Unknown;
-    "cortex-x1" "Arm Cortex-X1, by the Cortex-A78": 2_900, arm("arm-cortex-a78", 0), Unknown;
-    "neoverse-n1" "Arm Neoverse N1": 2_500, arm("arm-cortex-a76", 0), Unknown;
-    "neoverse-v1" "Arm Neoverse V1": 2_600, arm("arm-cortex-a78", 0), Unknown;
-    "neoverse-n2" "Arm Neoverse N2, by the Cortex-A78": 3_000, arm("arm-cortex-a78", 0), Unknown;
-    "neoverse-v2" "Arm Neoverse V2, by the Cortex-A78": 2_800, arm("arm-cortex-a78", 0), Unknown;
-    "rk3399" "Rockchip RK3399, Cortex-A72": 1_800, arm("arm-cortex-a72", 24_000_000), Tree(&[(900, 250), (2_000, 500)]);
-    "rk3588" "Rockchip RK3588, Cortex-A76": 2_400, arm("arm-cortex-a76", 24_000_000), Tree(&[(1_000, 120)]);
-    "imx8m" "NXP i.MX 8M Mini, Cortex-A53": 1_800, arm("arm-cortex-a53", 8_000_000), Tree(&[(2_700, 700)]);
-    "zynqmp" "AMD Zynq UltraScale+, Cortex-A53": 1_200, arm("arm-cortex-a53", 0), Tree(&[(10_000, 600)]);
-    "apple-m1" "Apple M1, performance cores": 3_200, arm(APPLE, 24_000_000), Unknown;
-    "apple-m2" "Apple M2, performance cores": 3_500, arm(APPLE, 24_000_000), Unknown;
-    "apple-m3" "Apple M3, performance cores": 4_050, arm(APPLE, 24_000_000), Unknown;
-    "apple-m4" "Apple M4, performance cores": 4_500, arm(APPLE, 24_000_000), Unknown;
+    "cortex-a53" "Arm Cortex-A53": 1_400, arm(A53), Unknown;
+    "cortex-a55" "Arm Cortex-A55, by the Cortex-A53": 1_800, arm(A53), Unknown;
+    "cortex-a57" "Arm Cortex-A57, by the Cortex-A72": 1_430, arm(A72), Unknown;
+    "cortex-a72" "Arm Cortex-A72": 1_500, arm(A72), Unknown;
+    "cortex-a73" "Arm Cortex-A73, by the Cortex-A72": 2_200, arm(A72), Unknown;
+    "cortex-a76" "Arm Cortex-A76": 2_400, arm(A76), Unknown;
+    "cortex-a78" "Arm Cortex-A78": 2_200, arm(A78), Unknown;
+    "cortex-x1" "Arm Cortex-X1, by the Cortex-A78": 2_900, arm(A78), Unknown;
+    "neoverse-n1" "Arm Neoverse N1": 2_500, arm(A76), Unknown;
+    "neoverse-v1" "Arm Neoverse V1": 2_600, arm(A78), Unknown;
+    "neoverse-n2" "Arm Neoverse N2, by the Cortex-A78": 3_000, arm(A78), Unknown;
+    "neoverse-v2" "Arm Neoverse V2, by the Cortex-A78": 2_800, arm(A78), Unknown;
+    "bcm2837" "Broadcom BCM2837 (Raspberry Pi 3), Cortex-A53": 1_200, chip(A53, 19_200_000, "firmware-681"), Unknown;
+    "am64" "Texas Instruments AM64 and AM62, Cortex-A53": 1_400, chip(A53, 200_000_000, "optee-5461"), Unknown;
+    "tegra210" "Nvidia Tegra X1 (Jetson Nano), Cortex-A57": 1_430, chip(A72, 19_200_000, "acm-module-4"), Unknown;
+    "bcm2711" "Broadcom BCM2711 (Raspberry Pi 4), Cortex-A72": 1_500, chip(A72, 54_000_000, PI), Unknown;
+    "ls1046a" "NXP LS1046A, Cortex-A72": 1_800, chip(A72, 25_000_000, "zephyr-35492"), Unknown;
+    "bcm2712" "Broadcom BCM2712 (Raspberry Pi 5), Cortex-A76": 2_400, chip(A76, 54_000_000, PI), Unknown;
+    "tegra234" "Nvidia Jetson Orin, Cortex-A78": 2_200, chip(A78, 31_250_000, "migrate-jetson-5"), Unknown;
+    "graviton" "Amazon Graviton, Cortex-A72": 2_300, chip(A72, 83_330_000, "nomad-7989"), Unknown;
+    "graviton-2" "Amazon Graviton 2, Neoverse N1": 2_500, chip(A76, 121_875_000, "archspec-41"), Unknown;
+    "graviton-3" "Amazon Graviton 3, Neoverse V1": 2_600, chip(A78, 1_050_000_000, "archspec-51"), Unknown;
+    "altra" "Ampere Altra, Neoverse N1": 3_000, chip(A76, 25_000_000, "archspec-41"), Unknown;
+    "rk3399" "Rockchip RK3399, Cortex-A72": 1_800, chip(A72, 24_000_000, TREES), Tree(&[(900, 250), (2_000, 500)]);
+    "rk3588" "Rockchip RK3588, Cortex-A76": 2_400, chip(A76, 24_000_000, TREES), Tree(&[(1_000, 120)]);
+    "imx8m" "NXP i.MX 8M Mini, Cortex-A53": 1_800, chip(A53, 8_000_000, TREES), Tree(&[(2_700, 700)]);
+    "zynqmp" "AMD Zynq UltraScale+, Cortex-A53": 1_200, chip(A53, 99_999_000, "meta-lmp-218"), Tree(&[(10_000, 600)]);
+    "apple-m1" "Apple M1, performance cores": 3_200, chip(APPLE, 24_000_000, TIMEBASE), Unknown;
+    "apple-m2" "Apple M2, performance cores": 3_500, chip(APPLE, 24_000_000, TIMEBASE), Unknown;
+    "apple-m3" "Apple M3, performance cores": 4_050, chip(APPLE, 24_000_000, TIMEBASE), Unknown;
+    "apple-m4" "Apple M4, performance cores": 4_500, chip(APPLE, 24_000_000, TIMEBASE), Unknown;
 };
 
 /// Their names.

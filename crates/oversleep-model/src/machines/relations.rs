@@ -263,6 +263,37 @@ fn a_board_s_core_decides_its_reads_and_wake_ups_in_cycles_and_its_chip_the_idle
     }
 }
 
+/// Chips with one core have counters of their own: where only the core is known, the machine's stays, as an assumption.
+#[test]
+fn a_chip_decides_the_frequency_of_its_counter() {
+    let counter = |name: &str, processor: &str| {
+        let all = describe(name, &[format!("cpus.processor={processor}")]).unwrap().figures;
+        all.into_iter().find(|figure| figure.path == "frequencies.cntvct").unwrap()
+    };
+    for (name, processor, hz) in [
+        ("linux-rt-arm", "Pi 3", "19200000"),
+        ("linux-rt-arm", "Jetson Nano", "19200000"),
+        ("linux-rt-arm", "Jetson Orin", "31250000"),
+        ("linux-rt-arm", "LS1046A", "25000000"),
+        ("linux-rt-arm", "ZCU104", "99999000"),
+        ("linux-arm-cloud", "a1.large", "83330000"),
+        ("linux-arm-cloud", "c7g.large", "1050000000"),
+        ("linux-arm-cloud", "D4ps v5", "25000000"),
+    ] {
+        let figure = counter(name, processor);
+        assert_eq!(figure.value, hz, "{processor}");
+        assert!(!figure.source.contains("assumed"), "{processor}: {}", figure.source);
+    }
+    for (name, processor, hz) in
+        [("raspberry-pi-4", "Cortex-A53", "54000000"), ("linux-arm-cloud", "c8g.large", "121830845")]
+    {
+        let figure = counter(name, processor);
+        assert_eq!(figure.value, hz, "{processor}");
+        assert!(figure.source.contains("this machine's own is kept"), "{processor}: {}", figure.source);
+    }
+    assert!(!counter("raspberry-pi-4", "cortex-a72").source.contains("kept"), "its own core");
+}
+
 /// What a machine has from the one that it is based on scales with the rates of the two.
 #[test]
 fn a_machine_takes_the_cycles_of_the_one_that_it_is_based_on_at_its_own_rate() {
