@@ -66,11 +66,12 @@ try {
   const reached = new Set();
   for (const tab of ['results', 'ask', 'check']) {
     await evaluated(`chooseTab('${tab}'); byId('choose').open = true; document.activeElement.blur(); scrollTo(0, 0)`);
-    for (let i = 0; i < 250; i += 1) {
+    // A round begins wherever the last focus was, so it is whole when it has passed the page's end twice.
+    for (let [i, ends] = [0, 0]; i < 500 && ends < 2; i += 1) {
       await key('Tab', 9);
       const at = await evaluated('(() => { const e = document.activeElement; return e === document.body ? "" : e.id || e.name || e.value || e.textContent; })()');
-      if (!at) break;
-      reached.add(at);
+      if (at) reached.add(at);
+      else ends += 1;
     }
   }
   const wanted = ['tab-results', 'tab-ask', 'tab-check', 'files', 'question', 'call', 'duration', 'copy', 'on', 'depth', 'seed', 'copy-check'];

@@ -35,24 +35,44 @@ impl Report {
     /// Runs a command for at most that many minutes and logs its output; prints the log's end unless it succeeds. Exit codes
     /// in `fine` count as success. Returns whether it succeeded.
     pub fn step(&mut self, name: &str, minutes_max: u32, fine: &[i32], command: &Command) -> bool {
-        println!("=== {name}");
+        self.steps(minutes_max, fine, &[(name, command)])
+    }
+
+    /// Runs named commands like that beside each other. Returns whether all succeeded.
+    pub fn steps(&mut self, minutes_max: u32, fine: &[i32], commands: &[(&str, &Command)]) -> bool {
         let begun = Instant::now();
-        let log = self.logs.join(format!("{}.log", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")));
-        let outcome = match run_limited(command, minutes_max, &log) {
-            Ok(code) if fine.contains(&code) => Outcome::Ok,
-            // A slow machine is no defect.
-            _ if begun.elapsed() >= Duration::from_secs(60 * u64::from(minutes_max)) => {
-                Outcome::Skipped(format!("it had not ended after {minutes_max} min"))
-            }
-            Ok(code) => Outcome::Failed(format!("exit code {code}")),
-            Err(reason) => Outcome::Failed(reason),
+        let logs = self.logs.clone();
+        let log = |name: &str| logs.join(format!("{}.log", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")));
+        let run = |name: &str, command: &Command| {
+            let outcome = match run_limited(command, minutes_max, &log(name)) {
+                Ok(code) if fine.contains(&code) => Outcome::Ok,
+                // A slow machine is no defect.
+                _ if begun.elapsed() >= Duration::from_secs(60 * u64::from(minutes_max)) => {
+                    Outcome::Skipped(format!("it had not ended after {minutes_max} min"))
+                }
+                Ok(code) => Outcome::Failed(format!("exit code {code}")),
+                Err(reason) => Outcome::Failed(reason),
+            };
+            (outcome, begun.elapsed().as_secs())
         };
-        let fine = matches!(outcome, Outcome::Ok);
-        if !fine {
-            println!("{}", tail(&log));
+        let run = &run;
+        let outcomes: Vec<(Outcome, u64)> = std::thread::scope(|scope| {
+            let mut running = Vec::new();
+            for &(name, command) in commands {
+                println!("=== {name}");
+                running.push(scope.spawn(move || run(name, command)));
+            }
+            running.into_iter().map(|thread| thread.join().expect("it doesn't panic")).collect()
+        });
+        let mut are_fine = true;
+        for ((name, _), (outcome, took_s)) in commands.iter().zip(outcomes) {
+            if !matches!(outcome, Outcome::Ok) {
+                are_fine = false;
+                println!("{}", tail(&log(name)));
+            }
+            self.add(name, outcome, took_s);
         }
-        self.add(name, outcome, begun.elapsed().as_secs());
-        fine
+        are_fine
     }
 
     /// Runs a check in this process.

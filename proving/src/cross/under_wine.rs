@@ -33,6 +33,32 @@ const ALLOCATING: &str = "oversleep_lab-";
 /// Its test that takes minutes, of models that are the same on every system.
 const ELSEWHERE: &str = "no_better_known_call_is_left_out";
 
+/// Which test programs are run, where others are run beside them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// The one that takes minutes on one CPU.
+    Long,
+    Others,
+}
+
+impl Share {
+    /// The variable that states it to the runner.
+    pub const VARIABLE: &str = "OVERSLEEP_UNDER_WINE";
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Share::Long => "long",
+            Share::Others => "others",
+        }
+    }
+
+    /// Whether a program is in the share that was stated; in none, all are.
+    fn has(stated: Option<&str>, arguments: &[String]) -> bool {
+        let own = if test_threads(arguments).is_some() { Share::Long } else { Share::Others };
+        stated.is_none_or(|stated| stated == own.name())
+    }
+}
+
 /// How many tests of that program run at once, if not as many as of others. Wine's heap has one lock: ten tests took 54 s
 /// one after another, and more than 100 s together on 2 CPUs (Wine 8, 2026-12-01).
 fn test_threads(arguments: &[String]) -> Option<&'static str> {
@@ -45,6 +71,9 @@ fn test_threads(arguments: &[String]) -> Option<&'static str> {
 /// # Errors
 /// The program can't be started, or its output can't be read.
 pub fn run(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
+    if !Share::has(std::env::var(Share::VARIABLE).ok().as_deref(), arguments) {
+        return Ok(ExitCode::SUCCESS);
+    }
     let log = std::env::temp_dir().join(format!("oversleep-under-wine-{}.log", std::process::id()));
     let code = (1..=STARTS_MAX).find_map(|start| {
         let mut command = Command::new(program);
@@ -129,6 +158,16 @@ mod tests {
         let of = |file: &str| test_threads(&[file.to_owned(), "--quiet".to_owned()]);
         assert_eq!(of("/t/debug/deps/oversleep_lab-03a0.exe"), Some("1"));
         assert_eq!(of("/t/debug/deps/cli-cb61.exe"), None);
+    }
+
+    #[test]
+    fn each_program_is_in_one_share() {
+        let has = |stated, file: &str| Share::has(stated, &[file.to_owned()]);
+        let (lab, cli) = ("/t/debug/deps/oversleep_lab-03a0.exe", "/t/debug/deps/cli-cb61.exe");
+        for (stated, expected) in [(None, [true, true]), (Some("long"), [true, false]), (Some("others"), [false, true])]
+        {
+            assert_eq!([lab, cli].map(|file| has(stated, file)), expected, "{stated:?}");
+        }
     }
 
     fn shell(script: &str, silent_max: Duration) -> (Ended, String) {

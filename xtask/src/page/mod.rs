@@ -205,7 +205,10 @@ fn page(root: &Path, programs: &Path, engine: &[u8]) -> Result<String, String> {
     let script = SCRIPT.iter().map(|name| part(&format!("script/{name}.js"))).collect::<Result<Vec<_>, _>>()?;
     let parts = [
         ("/*style*/", tight(&part("page.css")?)),
-        ("/*engine-code*/", short(root, programs, "engine.js", &(part("lzma.js")? + &part("streams.js")? + &part("engine.js")?))?),
+        (
+            "/*engine-code*/",
+            short(root, programs, "engine.js", &(part("lzma.js")? + &part("streams.js")? + &part("engine.js")?))?,
+        ),
         ("/*worker*/", short(root, programs, "worker.js", &part("worker.js")?)?),
         ("/*script*/", short(root, programs, "script.js", &script.join("\n"))?),
         ("/*engine*/", letters(engine)),

@@ -92,7 +92,9 @@ impl Reader<'_> {
                     self.number(ALL_ELSE)?;
                 }
             }
-            _ => return Err(format!("streams.rs and streams.js don't know the instruction {opcode:#x} at {}", self.at)),
+            _ => {
+                return Err(format!("streams.rs and streams.js don't know the instruction {opcode:#x} at {}", self.at));
+            }
         }
         Ok(())
     }
