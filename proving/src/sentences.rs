@@ -3,7 +3,7 @@
 //! `--binary PATH` tests another command, `--machine NAME` one machine instead of all. The conclusions of two seeds for
 //! one machine must not contradict each other either.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -66,6 +66,26 @@ struct Judge {
     wrong: usize,
     /// The conclusions about a machine, by the way of measuring and the name of the finding or clock.
     said: BTreeMap<(String, String), (String, String)>,
+    /// The largest costs, by the way of measuring and of what.
+    largest: BTreeMap<(String, &'static str), Largest>,
+}
+
+/// The largest cost of a result, and the findings that it leaves open no more.
+#[derive(Clone)]
+struct Largest {
+    name: String,
+    settled: BTreeSet<String>,
+}
+
+impl Largest {
+    /// Whether it says neither that the other one's cost is there nor that it isn't.
+    fn leaves_open(&self, other: &Largest) -> bool {
+        other.name != "none" && !self.settled.contains(&other.name)
+    }
+
+    fn contradicts(&self, other: &Largest) -> bool {
+        self.name != other.name && !self.leaves_open(other) && !other.leaves_open(self)
+    }
 }
 
 impl Judge {
@@ -115,9 +135,8 @@ impl Judge {
         let findings = settled.map(|one| (one.name.clone(), format!("{:?}", one.verdict), one.sentence.clone()));
         let rows = clock_table(&file).rows;
         let clocks = rows.iter().map(|row| (row.name.clone(), format!("{:?}", row.validity), row.reasons.join(", ")));
-        let costs = largest_costs_by_name(&file, &file.findings).into_iter();
-        let costs = costs.map(|(what, name)| (what.to_owned(), name, String::new()));
-        for (name, verdict, sentence) in findings.chain(clocks).chain(costs).collect::<Vec<_>>() {
+        self.costs(shown, &file, same);
+        for (name, verdict, sentence) in findings.chain(clocks).collect::<Vec<_>>() {
             let key = (same.to_owned(), name.clone());
             let first = self.said.entry(key).or_insert_with(|| (verdict.clone(), sentence.clone())).clone();
             if first.0 != verdict {
@@ -129,6 +148,19 @@ impl Judge {
             }
         }
         Ok(())
+    }
+
+    /// Results of one machine must name the same largest costs.
+    fn costs(&mut self, shown: &str, file: &ResultFile, same: &str) {
+        let settled = file.findings.iter().filter(|one| matches!(one.verdict, Verdict::Found | Verdict::NotFound));
+        let settled: BTreeSet<String> = settled.map(|one| one.name.clone()).collect();
+        for (what, name) in largest_costs_by_name(file, &file.findings) {
+            let now = Largest { name, settled: settled.clone() };
+            let first = self.largest.entry((same.to_owned(), what)).or_insert_with(|| now.clone()).clone();
+            if now.contradicts(&first) {
+                self.note(shown, what, &format!("{}, but {} with another seed", now.name, first.name));
+            }
+        }
     }
 
     /// Judges the report of a result as it is printed; `assumed` says which figures its model assumes.
@@ -186,4 +218,23 @@ fn run<'a>(program: &Path, path: &Path, arguments: impl Iterator<Item = &'a str>
         return Ok(());
     }
     Err(format!("{command:?}: {}\n{}", ended.status, String::from_utf8_lossy(&ended.stderr)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_that_one_result_leaves_open_is_no_contradiction() {
+        let result = |name: &str, settled: &[&str]| Largest {
+            name: name.to_owned(),
+            settled: settled.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let found = result("sleep-grid", &["sleep-grid", "timer-slack"]);
+        assert!(!found.contradicts(&found));
+        assert!(!found.contradicts(&result("none", &["timer-slack"])), "undecided there");
+        assert!(found.contradicts(&result("none", &["sleep-grid"])), "not found there");
+        assert!(found.contradicts(&result("timer-slack", &["sleep-grid", "timer-slack"])));
+        assert!(!result("timer-slack", &["timer-slack"]).contradicts(&found));
+    }
 }

@@ -112,9 +112,17 @@ fn split_of_sleeps(file: &ResultFile) -> Option<SplitRow> {
     if simplest.as_ref().is_some_and(|row| row.attributed_count >= VALUES_MIN) {
         return simplest;
     }
-    let mut pool = LatenessSplit::default();
     let alike: Vec<&&Series> = split.iter().filter(|series| series.requested_ns == split[0].requested_ns).collect();
-    for part in alike.iter().filter_map(|series| series.split.as_ref()) {
+    let pool = pooled(alike.iter().filter_map(|series| series.split.as_ref()));
+    let keys = list(&alike.iter().map(|series| series.key.as_str()).collect::<Vec<_>>());
+    let name = if alike.len() == 1 { split[0].subject.as_str() } else { "a plain sleep" };
+    row_of(&pool, &keys, name, split[0].requested_ns)
+}
+
+/// The splits of several series as one.
+pub(crate) fn pooled<'a>(splits: impl IntoIterator<Item = &'a LatenessSplit>) -> LatenessSplit {
+    let mut pool = LatenessSplit::default();
+    for part in splits {
         pool.attributed_count += part.attributed_count;
         pool.unattributed_count += part.unattributed_count;
         pool.total.merge(&part.total);
@@ -124,9 +132,7 @@ fn split_of_sleeps(file: &ResultFile) -> Option<SplitRow> {
         pool.awake_before.merge(&part.awake_before);
         pool.method.clone_from(&part.method);
     }
-    let keys = list(&alike.iter().map(|series| series.key.as_str()).collect::<Vec<_>>());
-    let name = if alike.len() == 1 { split[0].subject.as_str() } else { "a plain sleep" };
-    row_of(&pool, &keys, name, split[0].requested_ns)
+    pool
 }
 
 /// Every series with a split, by lateness, without those of [`barely_seen`].
