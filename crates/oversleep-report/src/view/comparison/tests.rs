@@ -1,5 +1,6 @@
 //! The contents of a comparison, independent of the renderer.
 
+use oversleep_record::clock::{ClockResult, Counts};
 use oversleep_record::conditions::{Conditions, Setting};
 use oversleep_record::testing::{Sheet, good_clock, held, rounds};
 use oversleep_record::{FactName, Nanos, ResultFile};
@@ -64,6 +65,22 @@ fn what_differs_most_names_each_call_once_and_nothing_that_other_cpus_make_unlik
         most(plain, of(16, 600_000, 30_000_000)),
         "B against A, what differs most: B5/nanosleep/1ms is 600 µs instead of 60 µs (10.0 times A's)."
     );
+}
+
+/// `clock()` counts CPU time on Linux and elapsed time on Windows.
+#[test]
+fn what_differs_most_has_no_clock_that_counts_something_else_on_one_side() {
+    let of = |ps, counts| {
+        let clock = ClockResult { counts, ..good_clock("clock") };
+        Sheet::linux().clock(clock).steady("A1/clock", ps).steady("B5/nanosleep/1ms", ps).file
+    };
+    let most = |counts| {
+        let files = [of(20_000, Counts::ElapsedTime), of(300_000, counts)];
+        viewed(&files, false).most.join("; ")
+    };
+    assert!(most(Counts::ElapsedTime).contains("A1/clock is"), "{}", most(Counts::ElapsedTime));
+    let other = most(Counts::ProcessCpuTime);
+    assert!(!other.contains("A1/clock") && other.contains("B5/nanosleep"), "{other}");
 }
 
 #[test]
