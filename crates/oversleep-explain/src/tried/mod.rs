@@ -135,7 +135,10 @@ fn not_compared(file: &ResultFile, experiment: ExperimentId, waits: &[&str]) -> 
     };
     match sound(best) {
         Err(refusal) => refusal.sentence,
-        Ok(_) => format!("this run has nothing comparable alongside {}", best.key),
+        Ok(_) => format!(
+            "{} was measured, but no conclusive wait without the remedy. Run `oversleep check --only {experiment} --thorough`",
+            best.key
+        ),
     }
 }
 

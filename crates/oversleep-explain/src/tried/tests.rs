@@ -69,7 +69,12 @@ fn what_could_not_be_compared_says_why_it_could_not() {
     let missing = without().unavailable(key, Unavailable::NotMeasured);
     assert!(why(&missing).starts_with(&format!("{key} is not available: ")), "{}", why(&missing));
     let alone = Sheet::windows().steady(key, 500_000);
-    assert_eq!(why(&alone), format!("this run has nothing comparable alongside {key}"));
+    assert_eq!(
+        why(&alone),
+        format!(
+            "{key} was measured, but no conclusive wait without the remedy. Run `oversleep check --only B5 --thorough`"
+        )
+    );
 }
 
 #[test]
