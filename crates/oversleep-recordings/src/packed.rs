@@ -1,5 +1,5 @@
-//! Compressed pieces of recordings, and whole recordings that were compressed by gzip, as traces of browsers and archived ones
-//! are, or by Android's atrace. What comes out of a piece is bounded by its own size.
+//! Compressed pieces of recordings, and whole recordings that were compressed: by gzip, as traces of browsers and archived
+//! ones are, or by Android's atrace. What comes out of a piece is bounded by its own size.
 
 use std::io::Read;
 

@@ -12,7 +12,6 @@ use oversleep_record::words::{grouped, value};
 
 use crate::registry::findings;
 use crate::verdicts::{Validity, clock_table};
-
 use known::{Known, spans};
 
 pub use advice::largest_costs_by_name;

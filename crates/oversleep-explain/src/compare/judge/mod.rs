@@ -5,7 +5,7 @@ use oversleep_record::conditions::Outcome;
 use oversleep_record::series::{Status, Unit};
 use oversleep_record::stats::{self, ROUNDS_MIN, SPREAD_FLOOR, SPREAD_MAX, Steadiness, VALUES_MIN};
 use oversleep_record::words::{counted, percent};
-use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, ExperimentId, Nanos, ResultFile, Series};
 
 mod parts;
 
@@ -214,7 +214,8 @@ fn of_same_waits(one: i64, two: i64, by_tools: i64) -> Judgement {
 }
 
 fn against(base: &Measured<'_>, other: &Measured<'_>) -> AgainstBase {
-    let weakness = conditions_differ(base, other).or_else(|| base.weakness()).or_else(|| other.weakness());
+    let other_kind = || conditions_differ(base, other).or_else(|| clocks_differ(base, other));
+    let weakness = other_kind().or_else(|| base.weakness()).or_else(|| other.weakness());
     let p50 = weakness.clone().unwrap_or_else(|| of_medians(base, other));
     let p99 = (base.p99.is_some() && other.p99.is_some()).then(|| weakness.unwrap_or_else(|| of_tails(base, other)));
     let max = |measured: &Measured| values(measured.series).max().filter(|&max| max > 0);
@@ -251,6 +252,17 @@ fn conditions_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdic
     let name = base.series.conditions.requested.keys().find(|name| held(base, name) != held(other, name))?;
     let without = if held(base, name) { other } else { base };
     Some(Verdict::NotComparable { why: format!("{name} was refused in {}", without.name) })
+}
+
+/// A read of `clock()` is one of CPU time on one system and one of elapsed time on another: only the name is the same.
+fn clocks_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdict> {
+    let counts = |measured: &Measured| {
+        let clock = measured.series.subject.as_str();
+        measured.file.clocks.iter().find(|known| known.name == clock).map(|known| known.counts.words())
+    };
+    let is_read = base.series.experiment == ExperimentId::A1;
+    let (theirs, own) = counts(base).zip(counts(other)).filter(|(theirs, own)| is_read && theirs != own)?;
+    Some(Verdict::NotComparable { why: format!("it counts {own} in {} and {theirs} in {}", other.name, base.name) })
 }
 
 /// Whether the two are further from each other than the tools differ that took them.

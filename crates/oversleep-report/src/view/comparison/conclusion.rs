@@ -1,6 +1,5 @@
 //! The conclusion of a comparison: what differs, by how much, and what changed.
 
-use oversleep_record::clock::Validity;
 use oversleep_record::comparison::{
     Caveat, CaveatKind, Compared, Comparison, FactDifference, SeriesComparison, Verdict,
 };
@@ -165,9 +164,6 @@ fn differing(comparison: &Comparison, result: u32) -> Vec<(f64, &SeriesCompariso
         .verdicts(result)
         .filter(|(_, judged)| judged.verdict == Verdict::Differs)
         .filter(|(series, _)| !(has_other_cpus && series.labels.get(label::THREADS).is_some()))
-        .filter(|(series, _)| {
-            series.experiment != ExperimentId::A1 || counts_alike(comparison, &series.subject, result)
-        })
         .filter_map(|(series, judged)| Some((judged.ratio?, series)))
         .collect();
     differing.sort_by(|(one, _), (other, _)| other.ln().abs().total_cmp(&one.ln().abs()));
@@ -178,18 +174,6 @@ fn differing(comparison: &Comparison, result: u32) -> Vec<(f64, &SeriesCompariso
         is_first
     });
     first.into_iter().chain(more).collect()
-}
-
-/// Whether a clock counts time on both sides, or on neither: `clock()` counts CPU time on one system and elapsed time on
-/// another, so what a read takes compares two clocks that only have their name in common.
-fn counts_alike(comparison: &Comparison, clock: &str, result: u32) -> bool {
-    let sides =
-        || comparison.clocks.iter().find(|known| known.name == clock).into_iter().flat_map(|known| &known.sides);
-    let is_invalid = |index| {
-        let side = sides().find(|side| side.result == index);
-        side.and_then(|side| side.validity).map(|validity| validity == Validity::Invalid)
-    };
-    is_invalid(0) == is_invalid(result)
 }
 
 /// The medians of the base and of a result.
