@@ -35,44 +35,24 @@ impl Report {
     /// Runs a command for at most that many minutes and logs its output; prints the log's end unless it succeeds. Exit codes
     /// in `fine` count as success. Returns whether it succeeded.
     pub fn step(&mut self, name: &str, minutes_max: u32, fine: &[i32], command: &Command) -> bool {
-        self.steps(minutes_max, fine, &[(name, command)])
-    }
-
-    /// Runs named commands like that beside each other. Returns whether all succeeded.
-    pub fn steps(&mut self, minutes_max: u32, fine: &[i32], commands: &[(&str, &Command)]) -> bool {
+        println!("=== {name}");
         let begun = Instant::now();
-        let logs = self.logs.clone();
-        let log = |name: &str| logs.join(format!("{}.log", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")));
-        let run = |name: &str, command: &Command| {
-            let outcome = match run_limited(command, minutes_max, &log(name)) {
-                Ok(code) if fine.contains(&code) => Outcome::Ok,
-                // A slow machine is no defect.
-                _ if begun.elapsed() >= Duration::from_secs(60 * u64::from(minutes_max)) => {
-                    Outcome::Skipped(format!("it had not ended after {minutes_max} min"))
-                }
-                Ok(code) => Outcome::Failed(format!("exit code {code}")),
-                Err(reason) => Outcome::Failed(reason),
-            };
-            (outcome, begun.elapsed().as_secs())
+        let log = self.logs.join(format!("{}.log", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")));
+        let outcome = match run_limited(command, minutes_max, &log) {
+            Ok(code) if fine.contains(&code) => Outcome::Ok,
+            // A slow machine is no defect.
+            _ if begun.elapsed() >= Duration::from_secs(60 * u64::from(minutes_max)) => {
+                Outcome::Skipped(format!("it had not ended after {minutes_max} min"))
+            }
+            Ok(code) => Outcome::Failed(format!("exit code {code}")),
+            Err(reason) => Outcome::Failed(reason),
         };
-        let run = &run;
-        let outcomes: Vec<(Outcome, u64)> = std::thread::scope(|scope| {
-            let mut running = Vec::new();
-            for &(name, command) in commands {
-                println!("=== {name}");
-                running.push(scope.spawn(move || run(name, command)));
-            }
-            running.into_iter().map(|thread| thread.join().expect("it doesn't panic")).collect()
-        });
-        let mut are_fine = true;
-        for ((name, _), (outcome, took_s)) in commands.iter().zip(outcomes) {
-            if !matches!(outcome, Outcome::Ok) {
-                are_fine = false;
-                println!("{}", tail(&log(name)));
-            }
-            self.add(name, outcome, took_s);
+        let fine = matches!(outcome, Outcome::Ok);
+        if !fine {
+            println!("{}", tail(&log));
         }
-        are_fine
+        self.add(name, outcome, begun.elapsed().as_secs());
+        fine
     }
 
     /// Runs a check in this process.

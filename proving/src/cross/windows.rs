@@ -7,7 +7,6 @@ use xtask_tools::wine::{LINKER, LINKER_PACKAGE, WINE, environment, prefix};
 use super::Cross;
 use super::command_runs::{self, Carrier};
 use super::results::Allowed;
-use super::under_wine::Share;
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
 
@@ -34,17 +33,16 @@ pub fn check(cross: &mut Cross) {
     } else {
         cross.report.skip("windows: clippy", "this toolchain has no clippy");
     }
-    let root = cross.root.clone();
-    let tests = || {
-        let mut tests = toolchain.cargo("test", &root);
-        tests.env(toolchain.variable("LINKER"), LINKER);
-        tests.args(super::tested(&root)).args(["-p", "oversleep-report", "-p", "oversleep-cli"]).arg("--no-fail-fast");
-        // A program under Wine can't start the host's cargo to find the snapshots.
-        tests.env("INSTA_WORKSPACE_ROOT", format!("Z:{}", root.display()));
-        tests
-    };
+    let mut tests = toolchain.cargo("test", &cross.root);
+    tests.env(toolchain.variable("LINKER"), LINKER);
+    tests
+        .args(super::tested(&cross.root))
+        .args(["-p", "oversleep-report", "-p", "oversleep-cli"])
+        .arg("--no-fail-fast");
+    // A program under Wine can't start the host's cargo to find the snapshots.
+    tests.env("INSTA_WORKSPACE_ROOT", format!("Z:{}", cross.root.display()));
     if cross.only_compiles {
-        cross.report.step("windows: compile the tests", 25, &[0], tests().arg("--no-run"));
+        cross.report.step("windows: compile the tests", 25, &[0], tests.arg("--no-run"));
         return;
     }
     let prefix = match prefix(&cross.scratch, &mut cross.prerequisites) {
@@ -57,16 +55,10 @@ pub fn check(cross: &mut Cross) {
     };
     // One server for all programs: by default Debian's ends with each program, while the next one starts.
     xtask_tools::quietly(Command::new("wineserver").arg(SERVER_IDLE_S_MAX).envs(environment(&prefix)));
-    // cargo runs test programs one after another, and one of them takes one CPU for minutes: it runs beside the others.
-    let [tests, long] = [Share::Others, Share::Long].map(|share| {
-        let mut tests = tests();
-        tests.env(toolchain.variable("RUNNER"), &runner).envs(environment(&prefix)).env(Share::VARIABLE, share.name());
-        // Programs under Wine can't use this system's browser and compilers, whatever the caller demands.
-        tests.env_remove("OVERSLEEP_REQUIRE_BROWSER").env_remove("OVERSLEEP_REQUIRE_CC");
-        tests
-    });
-    let both = [("windows: tests under Wine", &tests), ("windows: the laboratory's tests under Wine", &long)];
-    cross.report.steps(20, &[0], &both);
+    tests.env(toolchain.variable("RUNNER"), runner).envs(environment(&prefix));
+    // Programs under Wine can't use this system's browser and compilers, whatever the caller demands.
+    tests.env_remove("OVERSLEEP_REQUIRE_BROWSER").env_remove("OVERSLEEP_REQUIRE_CC");
+    cross.report.step("windows: tests under Wine", 20, &[0], &tests);
     let environment = environment(&prefix);
     let carrier = Carrier {
         name: "Wine",
