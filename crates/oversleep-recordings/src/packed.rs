@@ -8,6 +8,12 @@ use ruzstd::decoding::FrameDecoder;
 
 /// The most that a byte may become.
 pub(crate) const RATIO_MAX: usize = 64;
+
+/// The most that a piece of so many bytes may become.
+pub(crate) fn bound(packed: usize) -> usize {
+    packed.saturating_mul(RATIO_MAX).max(1 << 16)
+}
+
 /// The largest window: perf and trace-cmd use at most 8 MB.
 pub(crate) const WINDOW_MAX: u64 = 16 << 20;
 /// The most that a file becomes: it is held in memory.
@@ -51,7 +57,7 @@ pub(crate) fn zlib(packed: &[u8], most: usize) -> Option<Vec<u8>> {
 }
 
 fn taken(stream: impl Read, packed: usize, most: usize) -> Option<Vec<u8>> {
-    let most = packed.saturating_mul(RATIO_MAX).max(1 << 16).min(most);
+    let most = bound(packed).min(most);
     let mut out = Vec::new();
     stream.take(most as u64 + 1).read_to_end(&mut out).ok()?;
     (out.len() <= most).then_some(out)
@@ -62,8 +68,7 @@ pub(crate) fn piece(packed: &[u8], stated: usize) -> Option<Vec<u8>> {
     if !packed.starts_with(ZSTD) {
         return zlib(packed, stated);
     }
-    let most = packed.len().saturating_mul(RATIO_MAX).max(1 << 16);
-    let mut out = Vec::with_capacity(stated.min(most));
+    let mut out = Vec::with_capacity(stated.min(bound(packed.len())));
     let mut decoder = FrameDecoder::new();
     decoder.set_max_window_size(WINDOW_MAX);
     decoder.decode_all_to_vec(packed, &mut out).ok()?;

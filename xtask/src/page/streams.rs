@@ -110,7 +110,7 @@ impl Reader<'_> {
         (0..count).try_for_each(|_| self.byte().map(drop))
     }
 
-    /// A number in LEB128, of which only those that count something are used.
+    /// A number in LEB128. Only numbers that count something are used.
     fn number(&mut self, stream: usize) -> Result<usize, String> {
         let (mut number, mut bits) = (0, 0);
         loop {

@@ -136,7 +136,7 @@ impl Known {
     }
 }
 
-/// What was requested alike of several calls is judged together where each has few values.
+/// Calls of which the same was requested, as one: each may have too few values alone.
 fn pools(cited: &[&Series]) -> Vec<Series> {
     let is_alike = |one: &Series, other: &Series| {
         one.experiment == other.experiment

@@ -103,7 +103,7 @@ impl<'a> Buffers<'a> {
         let read = self.source.read_at(from, &mut self.packed)?;
         self.packed.truncate(read);
         if buffer.flags & COMPRESSED != 0 {
-            let is_possible = buffer.used <= self.packed.len().saturating_mul(packed::RATIO_MAX).max(1 << 16);
+            let is_possible = buffer.used <= packed::bound(self.packed.len());
             return Ok(if is_possible { xpress::unpack(&self.packed, buffer.used) } else { None });
         }
         self.is_truncated |= read < stated;

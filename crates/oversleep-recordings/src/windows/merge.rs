@@ -13,9 +13,9 @@ use crate::Fault;
 use crate::order::Plausible;
 use crate::source::Source;
 
-/// How many records of open buffers are no reason to look further. Each CPU has a buffer at any time, of a session of the
-/// kernel's and perhaps of others, and any of them may be full of switches; a file that has many more of one time is no
-/// recording.
+/// So many records may be in open buffers, whatever the number of CPUs. Each CPU has a buffer at any time, of the kernel's
+/// session and perhaps of others, and any of them may be full of switches. A file that has many more buffers of one time is
+/// no recording.
 const RECORDS_MAX: usize = 1 << 21;
 const BUFFERS_OF_A_CPU_MAX: usize = 8;
 

@@ -254,7 +254,7 @@ fn conditions_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdic
     Some(Verdict::NotComparable { why: format!("{name} was refused in {}", without.name) })
 }
 
-/// A read of `clock()` is one of CPU time on one system and one of elapsed time on another: only the name is the same.
+/// `clock()` counts CPU time on one system and elapsed time on another: only the name is the same.
 fn clocks_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdict> {
     let counts = |measured: &Measured| {
         let clock = measured.series.subject.as_str();

@@ -44,7 +44,7 @@ const AUXTRACE: u32 = 71;
 const HEADER_FEATURE: u32 = 80;
 const COMPRESSED: u32 = 81;
 const COMPRESSED2: u32 = 83;
-/// From here on they are simpleperf's, Android's own perf, which may have more than 64 KB.
+/// Records from here on are of simpleperf, Android's own perf, and may have more than 64 KB.
 const SIMPLEPERF: u32 = 32_768;
 const SIMPLEPERF_TRACING_DATA: u32 = SIMPLEPERF + 9;
 
